@@ -1,0 +1,104 @@
+/**
+ * The catalog: all tools known at one moment, as an immutable numbered snapshot.
+ *
+ * Owns: the manifest format, the snapshot in memory, presence and exposure marks.
+ * Speaks: tool keys and digests.
+ * Never: upstream connections, standings, search.
+ */
+import { z } from "zod";
+import { defineFormat } from "./format.js";
+import type { CatalogVersion, Digest, Instant, ToolKey, UpstreamLabel } from "./ids.js";
+import type { Tool } from "./tool.js";
+
+const digestsShape = z.object({ contract: z.string(), text: z.string(), document: z.string() });
+
+export const catalogManifestFormat = defineFormat({
+  kind: "catalog-manifest",
+  version: 1,
+  place: "catalog/versions/NNNNNN.json",
+  purpose: "One immutable catalog version: what every tool was, by digest.",
+  shape: {
+    version: z.int().min(1),
+    time: z.string(),
+    /** Why there is a new version, e.g. `listing of shop (list_changed)`. */
+    cause: z.string(),
+    /** `catalog/1` digest over sorted (tool key, document, contract, text). */
+    digest: z.string(),
+    /** tool key → digests */
+    tools: z.record(z.string(), digestsShape),
+    /** Tools that left: tool key → last digests and the last version that had them. Carried forward. */
+    departed: z.record(z.string(), digestsShape.extend({ lastVersion: z.int().min(1) })),
+  },
+});
+export type CatalogManifest = z.infer<typeof catalogManifestFormat.schema>;
+
+/** The catalog in memory. `tools` is sorted by key (code point order). */
+export interface Catalog {
+  readonly version: CatalogVersion;
+  readonly digest: Digest;
+  readonly time: Instant;
+  readonly tools: ReadonlyMap<ToolKey, Tool>;
+  readonly departed: ReadonlyMap<ToolKey, DepartedTool>;
+}
+export interface DepartedTool {
+  readonly contract: Digest;
+  readonly text: Digest;
+  readonly document: Digest;
+  readonly lastVersion: CatalogVersion;
+}
+
+/** Presence of an upstream: CONTRACTS.md "Presence". */
+export type PresenceState = "connecting" | "up" | "idle" | "away" | "parked" | "disabled";
+export interface Presence {
+  readonly state: PresenceState;
+  /** When this state began: what waits on it (the grace period) counts from here. */
+  readonly since: Instant;
+  readonly reason: string | undefined;
+}
+export type PresenceMap = ReadonlyMap<UpstreamLabel, Presence>;
+
+export const presenceFormat = defineFormat({
+  kind: "presence",
+  version: 1,
+  place: "state/presence.json",
+  purpose: "Presence of each upstream with the time it began.",
+  shape: {
+    upstreams: z.record(
+      z.string(),
+      z.object({
+        state: z.enum(["connecting", "up", "idle", "away", "parked", "disabled"]),
+        since: z.string(),
+        reason: z.string().optional(),
+      }),
+    ),
+  },
+});
+
+/** A tool that waits for a person's approval after a safety change. */
+export const holdsFormat = defineFormat({
+  kind: "holds",
+  version: 1,
+  place: "state/holds.json",
+  purpose: "Tools held after a safety change, and the approvals people gave, each bound to digests.",
+  shape: {
+    held: z.record(
+      z.string(),
+      z.object({
+        since: z.string(),
+        /** The digests last accepted, that the change is measured from. */
+        from: digestsShape,
+        /** The digests that wait for approval. */
+        to: digestsShape,
+        reasons: z.array(z.object({ rule: z.string(), text: z.string() })),
+      }),
+    ),
+    approved: z.record(
+      z.string(),
+      z.object({ contract: z.string(), text: z.string(), document: z.string(), at: z.string(), by: z.string() }),
+    ),
+    /** Tools whose texts changed and were not looked at yet: served, and marked `review`. */
+    review: z.record(z.string(), z.object({ since: z.string(), from: digestsShape, to: digestsShape })),
+  },
+});
+export type Holds = z.infer<typeof holdsFormat.schema>;
+export type Hold = Holds["held"][string];

@@ -1,0 +1,116 @@
+/**
+ * Events: everything that can happen to STEWARD, closed.
+ *
+ * Owns: the inbox's alphabet. `decide` turns one event and the world into changes and effects.
+ * Speaks: facts with the time they happened (`at`); never intentions without data.
+ * Never: callbacks, promises, sockets.
+ */
+import type { PresenceState } from "./catalog.js";
+import type { CallLine, Outcome } from "./episode.js";
+import type { CatalogVersion, Digest, EpisodeId, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
+import type { ProposedEdit } from "./maintenance.js";
+import type { Policy } from "./policy.js";
+import type { Problem } from "./problem.js";
+import type { WrittenSkill } from "./skill.js";
+import type { Tool } from "./tool.js";
+import type { ViewRecord } from "./view.js";
+
+export type Event =
+  /** Time passed. The only way time enters what waits. */
+  | { readonly kind: "tick"; readonly at: Instant }
+  /** The configuration in force: labels and policy. Tools of labels that are gone are purged. */
+  | {
+      readonly kind: "configured";
+      readonly at: Instant;
+      readonly upstreams: ReadonlyMap<UpstreamLabel, { readonly disabled: boolean; readonly prefix: string }>;
+      readonly policy: Policy;
+    }
+  /** A complete successful listing of one upstream (never a half one). */
+  | {
+      readonly kind: "listing";
+      readonly at: Instant;
+      readonly label: UpstreamLabel;
+      readonly tools: readonly Tool[];
+      readonly problems: readonly Problem[];
+      readonly cause: "start" | "list_changed" | "poll" | "sync";
+    }
+  | {
+      readonly kind: "presence";
+      readonly at: Instant;
+      readonly label: UpstreamLabel;
+      readonly state: PresenceState;
+      readonly reason?: string | undefined;
+    }
+  | {
+      readonly kind: "tool-approved";
+      readonly at: Instant;
+      readonly by: string;
+      readonly tool: ToolKey;
+      readonly contract: Digest;
+      readonly text: Digest;
+    }
+  | {
+      readonly kind: "lineage-judged";
+      readonly at: Instant;
+      readonly by: string;
+      readonly link: string;
+      readonly verdict: "confirm" | "reject";
+    }
+  | {
+      readonly kind: "view-answered";
+      readonly at: Instant;
+      readonly record: ViewRecord;
+      readonly open?: EpisodeOpening | undefined;
+    }
+  | { readonly kind: "episode-opened"; readonly at: Instant; readonly episode: EpisodeId; readonly opening: EpisodeOpening }
+  | {
+      readonly kind: "episode-call";
+      readonly at: Instant;
+      readonly line: Omit<CallLine, "seq" | "format">;
+      readonly open?: EpisodeOpening | undefined;
+    }
+  | { readonly kind: "episode-finished"; readonly episode: EpisodeId; readonly outcome: Outcome; readonly at: Instant }
+  /** A person's or client's hand edit found on disc, or an import. */
+  | {
+      readonly kind: "skills-written";
+      readonly at: Instant;
+      readonly by: "human" | "import" | "starter";
+      readonly written: readonly WrittenSkill[];
+      /** Folders that a person deleted: reported, restored from the store, never taken as removal. */
+      readonly missing: readonly SkillName[];
+    }
+  | {
+      readonly kind: "skill-pinned";
+      readonly at: Instant;
+      readonly by: string;
+      readonly skill: SkillName;
+      readonly pinned: boolean;
+    }
+  | { readonly kind: "skill-approved"; readonly at: Instant; readonly by: string; readonly skill: SkillName }
+  | { readonly kind: "skill-removed"; readonly at: Instant; readonly by: string; readonly skill: SkillName }
+  | {
+      readonly kind: "library-reverted";
+      readonly at: Instant;
+      readonly by: string;
+      readonly to: LibraryRevision;
+      readonly skill?: SkillName | undefined;
+      readonly files: ReadonlyMap<SkillName, WrittenSkill>;
+    }
+  /** The manager's proposals for a run came back; void for skills whose basis moved. */
+  | {
+      readonly kind: "maintenance-proposed";
+      readonly at: Instant;
+      readonly id: string;
+      readonly mode: "incremental" | "rebuild";
+      readonly dryRun: boolean;
+      readonly basis: { readonly catalog: CatalogVersion; readonly library: LibraryRevision };
+      readonly edits: readonly ProposedEdit[];
+      readonly tokens: { readonly used: number; readonly rebuildEstimate: number };
+    };
+
+export interface EpisodeOpening {
+  readonly task: string;
+  readonly explicit: boolean;
+  readonly principal: string;
+  readonly session?: string | undefined;
+}

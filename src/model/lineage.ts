@@ -1,0 +1,40 @@
+/**
+ * Lineage: which tool or tools took over from which.
+ *
+ * Owns: the stored links with their evidence, level and who confirmed them.
+ * Speaks: tool keys and parameter names.
+ * Never: finding links (catalog/lineage) or applying them to skills (maintain/).
+ */
+import { z } from "zod";
+import { defineFormat } from "./format.js";
+
+export const lineageLinkSchema = z.object({
+  /** Stable: digest of (atVersion, from, to). */
+  id: z.string(),
+  kind: z.enum(["renamed", "split", "merged", "superseded"]),
+  /** The tool that left (one link per tool that left). */
+  from: z.string(),
+  /** What took over, in order of use: one for renamed and merged, several for split. */
+  to: z.array(z.string()).min(1),
+  /** The catalog version in which `from` was missing first. */
+  atVersion: z.int().min(1),
+  level: z.enum(["certain", "proposed"]),
+  /** old parameter → new parameter (of the first target that has it). */
+  params: z.record(z.string(), z.string()),
+  /** Arguments of the target that are fixed when it stands in for `from` (a merged tool's mode). */
+  fixedArguments: z.record(z.string(), z.json()),
+  /** 0…1 */
+  score: z.number(),
+  evidence: z.array(z.string()),
+  confirmed: z.object({ by: z.string(), at: z.string() }).optional(),
+  rejected: z.object({ by: z.string(), at: z.string() }).optional(),
+});
+export type LineageLink = z.infer<typeof lineageLinkSchema>;
+
+export const lineageFormat = defineFormat({
+  kind: "lineage",
+  version: 1,
+  place: "catalog/lineage.json",
+  purpose: "Replacements of tools with their evidence and who confirmed them.",
+  shape: { links: z.array(lineageLinkSchema) },
+});

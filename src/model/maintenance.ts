@@ -1,0 +1,60 @@
+/**
+ * Maintenance: the run that takes library r at catalog v−1 to library r′ at catalog v.
+ *
+ * Owns: proposed edits, gate findings, the report, remembered refusals.
+ * Speaks: skills, rules, digests.
+ * Never: who proposes (manager/) or applies (world/).
+ */
+import { z } from "zod";
+import { defineFormat } from "./format.js";
+import { editSchema, type Contract } from "./skill.js";
+import type { SkillName } from "./ids.js";
+
+/** An edit before the gate: the whole new bytes of the skill where it writes. */
+export interface ProposedEdit {
+  readonly kind: "add" | "modify" | "keep" | "skip";
+  readonly skill: SkillName;
+  /** relative path → text; absent for keep and skip. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly contract?: Contract;
+  readonly cause: string;
+  readonly signature: string;
+  readonly by: "mechanical" | "rules" | "llm";
+  /** False: shown in the report as a proposal for people, never applied by the run. */
+  readonly certain: boolean;
+  /** Tool, rule, digests, links: what the report shows. */
+  readonly evidence: readonly string[];
+}
+
+export const reportFormat = defineFormat({
+  kind: "maintenance-report",
+  version: 1,
+  place: "state/maintenance/<id>.json",
+  purpose: "What one maintenance run saw, did, refused and left for people.",
+  shape: {
+    id: z.string(),
+    at: z.string(),
+    mode: z.enum(["incremental", "rebuild"]),
+    dryRun: z.boolean(),
+    basis: z.object({ catalog: z.int(), library: z.int() }),
+    /** Library revision after the run (equal to basis.library where nothing was applied). */
+    library: z.int(),
+    applied: z.array(editSchema.extend({ evidence: z.array(z.string()), difference: z.string().optional() })),
+    proposed: z.array(editSchema.extend({ evidence: z.array(z.string()), difference: z.string().optional() })),
+    refused: z.array(editSchema.extend({ findings: z.array(z.string()) })),
+    revived: z.array(z.string()),
+    stillInactive: z.array(z.object({ skill: z.string(), reason: z.string() })),
+    tokens: z.object({ used: z.int(), rebuildEstimate: z.int() }),
+    /** Skills looked at, out of all. */
+    looked: z.object({ due: z.int(), all: z.int() }),
+  },
+});
+export type MaintenanceReport = z.infer<typeof reportFormat.schema>;
+
+export const rejectedFormat = defineFormat({
+  kind: "rejected-edits",
+  version: 1,
+  place: "state/rejected.json",
+  purpose: "Signatures of edits that failed the gate or were skipped: not proposed again.",
+  shape: { edits: z.record(z.string(), z.object({ skill: z.string(), why: z.string(), at: z.string() })) },
+});

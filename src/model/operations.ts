@@ -1,0 +1,215 @@
+/**
+ * Operations: everything the surfaces may ask of STEWARD.
+ *
+ * Owns: the port between the surfaces (MCP, HTTP, CLI) and steward.ts.
+ * Speaks: domain nouns, `Caller` for who asks; throws Fault.
+ * Never: wire forms; rights are checked by the surfaces before an operation is asked for.
+ */
+import type { CatalogManifest } from "./catalog.js";
+import type { Drift } from "./drift.js";
+import type { Episode, CallLine, Outcome } from "./episode.js";
+import type {
+  CallAnswer,
+  CallToolInput,
+  Counted,
+  DescribeAnswer,
+  DescribeToolsInput,
+  ExploreCapabilitiesInput,
+  FinishAnswer,
+  FinishTaskInput,
+  RetrieveToolsInput,
+  StartTaskInput,
+} from "./facade.js";
+import type { Right } from "./home.js";
+import type { JsonObject } from "./json.js";
+import type { LineageLink } from "./lineage.js";
+import type { MaintenanceReport } from "./maintenance.js";
+import type { CallOptions, UpstreamStatus } from "./ports.js";
+import type { Problem } from "./problem.js";
+import type { Contract, EditRecord, Provenance, Tier } from "./skill.js";
+import type { Standing } from "./standing.js";
+import type { EffectiveAnnotations, ToolDigests } from "./tool.js";
+import type { View, ViewRecord } from "./view.js";
+
+/** Who asks. `session` is the transport's (legacy MCP), used to find the running episode. */
+export interface Caller {
+  readonly principal: string;
+  readonly rights: ReadonlySet<Right>;
+  /** Labels this caller may use; undefined = all. */
+  readonly upstreams: ReadonlySet<string> | undefined;
+  readonly session: string | undefined;
+}
+
+export interface CatalogTool {
+  readonly tool: string;
+  readonly name: string;
+  readonly title: string | undefined;
+  readonly description: string;
+  readonly signature: string;
+  readonly annotations: EffectiveAnnotations;
+  readonly digests: ToolDigests;
+  readonly marks: readonly string[];
+}
+export interface CatalogAnswer {
+  readonly version: number;
+  readonly digest: string;
+  readonly time: string;
+  readonly tools: readonly CatalogTool[];
+  /** Tools refused or repaired at intake, upstreams not offered. */
+  readonly problems: readonly Problem[];
+}
+export interface VersionSummary {
+  readonly version: number;
+  readonly time: string;
+  readonly cause: string;
+  readonly digest: string;
+  readonly tools: number;
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+}
+export interface DriftAnswer extends Drift {
+  readonly lineage: readonly LineageLink[];
+  /** One cause per (rule, field) across the catalog. */
+  readonly causes: readonly {
+    readonly rule: string;
+    readonly field: string | undefined;
+    readonly tools: readonly string[];
+    readonly text: string;
+  }[];
+  /** Skills reached by a changed or removed tool, with their present standing. */
+  readonly skills: readonly { readonly skill: string; readonly standing: Standing }[];
+}
+export interface SkillSummary {
+  readonly name: string;
+  readonly tier: Tier;
+  readonly description: string;
+  readonly provenance: Provenance;
+  readonly revision: number;
+  readonly standing: Standing;
+  readonly pinned: boolean;
+  readonly tools: readonly string[];
+}
+export interface SkillDetail extends SkillSummary {
+  readonly text: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly contract: Contract;
+  readonly problems: readonly Problem[];
+  /** Successors by lineage for tools that are gone. */
+  readonly successors: readonly LineageLink[];
+}
+export interface SkillRevision {
+  readonly revision: number;
+  readonly time: string;
+  readonly cause: string;
+  readonly edit: EditRecord | undefined;
+  readonly files: Readonly<Record<string, string>>;
+}
+export interface Health {
+  readonly version: string;
+  readonly pid: number;
+  readonly home: string;
+  readonly started: string;
+  readonly ready: boolean;
+  readonly catalog: number;
+  readonly library: number;
+  readonly tools: number;
+  readonly skills: { readonly active: number; readonly inactive: number };
+  readonly upstreams: readonly { readonly label: string; readonly presence: string }[];
+  readonly problems: readonly Problem[];
+  readonly retrieval: { readonly vectors: string };
+}
+export interface GraphWhy {
+  readonly skill: string;
+  readonly standing: Standing;
+  /** Paths from the skill to what it rests on, each with what stands there. */
+  readonly paths: readonly { readonly path: readonly string[]; readonly level: string; readonly text: string }[];
+}
+/** The facade's own descriptions depend on these and nothing else: they move only with a catalog version. */
+export interface FacadeFacts {
+  readonly catalogVersion: number;
+  readonly servers: readonly { readonly label: string; readonly tools: number; readonly title: string | undefined }[];
+  readonly tools: number;
+  readonly skills: number;
+}
+/** One tool for direct exposure: its whole listed document under its exposed name. */
+export interface DirectTool {
+  readonly name: string;
+  readonly document: JsonObject;
+}
+export type Announcement = "tools" | "skills" | "prompts" | "resources";
+
+export interface Operations {
+  startTask(input: StartTaskInput, caller: Caller): Promise<Counted<View>>;
+  retrieveTools(input: RetrieveToolsInput, caller: Caller): Promise<Counted<View>>;
+  exploreCapabilities(input: ExploreCapabilitiesInput, caller: Caller): Promise<Counted<View>>;
+  describeTools(input: DescribeToolsInput, caller: Caller): Promise<Counted<DescribeAnswer>>;
+  /** `direct` never cuts a result; otherwise results above the byte cap come as head, tail and a handle. */
+  callTool(
+    input: CallToolInput,
+    caller: Caller,
+    options: CallOptions & { readonly direct: boolean },
+  ): Promise<Counted<CallAnswer>>;
+  finishTask(input: FinishTaskInput, caller: Caller): Promise<Counted<FinishAnswer>>;
+
+  facadeFacts(): FacadeFacts;
+  directTools(caller: Caller): readonly DirectTool[];
+  /** A kept result above the cap: the rest behind `steward://results/<id>`. */
+  keptResult(id: string): { readonly mimeType: string; readonly text: string };
+  onAnnounce(listener: (what: Announcement) => void): () => void;
+
+  catalog(options: { at?: number }): Promise<CatalogAnswer>;
+  versions(): Promise<readonly VersionSummary[]>;
+  version(version: number): Promise<CatalogManifest>;
+  drift(options: { from?: number; to?: number }): Promise<DriftAnswer>;
+  lineage(): Promise<readonly LineageLink[]>;
+  judgeLineage(link: string, verdict: "confirm" | "reject", caller: Caller): Promise<LineageLink>;
+  sync(
+    label?: string,
+  ): Promise<{ readonly version: number; readonly results: readonly { label: string; ok: boolean; reason?: string }[] }>;
+  approveTool(
+    input: { tool: string; contract?: string; text?: string },
+    caller: Caller,
+  ): Promise<{ readonly tool: string; readonly standing: readonly string[] }>;
+
+  skills(filter: { tier?: string; standing?: string }): Promise<readonly SkillSummary[]>;
+  skill(name: string): Promise<SkillDetail>;
+  skillHistory(name: string): Promise<readonly SkillRevision[]>;
+  approveSkill(name: string, caller: Caller): Promise<SkillSummary>;
+  pinSkill(name: string, pinned: boolean, caller: Caller): Promise<SkillSummary>;
+  removeSkill(name: string, caller: Caller): Promise<{ readonly removed: string; readonly revision: number }>;
+  importSkills(
+    folders: readonly { folder: string; files: Readonly<Record<string, string>> }[],
+    caller: Caller,
+  ): Promise<{ readonly imported: readonly string[]; readonly problems: readonly Problem[]; readonly revision: number }>;
+  /** Back to what stood at revision `to`, as a new revision. */
+  revert(
+    options: { to: number; skill?: string },
+    caller: Caller,
+  ): Promise<{ readonly revision: number; readonly changed: readonly string[] }>;
+  lintSkills(): Promise<readonly Problem[]>;
+
+  graph(): Promise<JsonObject>;
+  graphGexf(): Promise<string>;
+  why(skill: string): Promise<GraphWhy>;
+
+  maintain(options: { mode: "incremental" | "rebuild"; dryRun: boolean }, caller: Caller): Promise<MaintenanceReport>;
+  reports(): Promise<readonly MaintenanceReport[]>;
+  report(id: string): Promise<MaintenanceReport>;
+
+  episodes(): Promise<readonly Episode[]>;
+  episode(id: string): Promise<{ readonly episode: Episode; readonly calls: readonly CallLine[] }>;
+  verifyEpisode(
+    id: string,
+    verdict: { outcome: Outcome["outcome"]; trust: "state" | "replay" | "human"; note?: string },
+    caller: Caller,
+  ): Promise<Episode>;
+
+  viewRecord(id: string): Promise<ViewRecord>;
+  replay(id: string): Promise<{ readonly view: View; readonly same: boolean; readonly differences: readonly string[] }>;
+
+  upstreams(): readonly UpstreamStatus[];
+  /** Pass-through of an upstream's own methods (resources, prompts, completion); `label` from a qualified URI or name. */
+  passThrough(label: string, method: string, params: JsonObject, caller: Caller, options: CallOptions): Promise<JsonObject>;
+  health(): Health;
+}

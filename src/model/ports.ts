@@ -1,0 +1,194 @@
+/**
+ * Ports: what the core's owner needs from the edge.
+ *
+ * Owns: the interfaces between steward.ts and upstream/, store/, manager/, host/.
+ * Speaks: domain nouns; promises only here.
+ * Never: implementations.
+ */
+import type { CatalogManifest, Holds, Presence } from "./catalog.js";
+import type { Change } from "./change.js";
+import type { CallLine, Episode, Evidence } from "./episode.js";
+import type { CatalogVersion, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
+import type { JsonObject, JsonValue } from "./json.js";
+import type { LineageLink } from "./lineage.js";
+import type { MaintenanceReport, ProposedEdit } from "./maintenance.js";
+import type { Problem } from "./problem.js";
+import type { LibraryRevisionRecord } from "./skill.js";
+import type { Standing } from "./standing.js";
+import type { ListedTool } from "./tool.js";
+import type { ViewDecisions, ViewRecord, ViewRequest } from "./view.js";
+
+/** Everything on disc that the world is rebuilt from. */
+export interface Ground {
+  readonly manifest: CatalogManifest | undefined;
+  /** Definitions of the current catalog and of what locks and holds refer to, by document digest. */
+  readonly documents: ReadonlyMap<string, ListedTool>;
+  readonly lineage: readonly LineageLink[];
+  readonly holds: Holds;
+  readonly presence: ReadonlyMap<UpstreamLabel, Presence>;
+  readonly revision: LibraryRevisionRecord | undefined;
+  /** Skill files of that revision, from the store's objects. */
+  readonly skills: ReadonlyMap<SkillName, Readonly<Record<string, string>>>;
+  /** Earlier contracts of skills that were edited, newest first: what a returning tool may revive. */
+  readonly pastRevisions: ReadonlyMap<SkillName, readonly PastSkill[]>;
+  readonly standings: ReadonlyMap<SkillName, Standing>;
+  readonly pinned: ReadonlyMap<SkillName, { readonly at: string; readonly by: string }>;
+  readonly episodes: readonly Episode[];
+  readonly rejected: ReadonlyMap<string, { readonly skill: string; readonly why: string; readonly at: string }>;
+  /** Count of kept evidence records. */
+  readonly evidence: number;
+  /** What was damaged, set aside, repaired or migrated while reading. */
+  readonly problems: readonly Problem[];
+}
+
+/** One earlier state of a skill: which revision, its files, what it was verified against. */
+export interface PastSkill {
+  readonly revision: LibraryRevision;
+  readonly files: Readonly<Record<string, string>>;
+  readonly verified: Readonly<Record<string, { readonly contract: string; readonly text: string; readonly document: string }>>;
+}
+
+export interface Store {
+  /** Reads the ground state; never throws for damage (see Ground.problems). Finishes an interrupted batch first. */
+  read(): Promise<Ground>;
+  /** Persists one decision whole or not at all, durably, before it resolves. */
+  persist(changes: readonly Change[]): Promise<void>;
+  /** Skill folders as they lie in `skills/` now, where their bytes differ from the lock, and those that vanished. */
+  readHandEdits(): Promise<{
+    written: readonly { folder: string; files: Readonly<Record<string, string>> }[];
+    missing: readonly SkillName[];
+    problems: readonly Problem[];
+  }>;
+  readManifest(version: CatalogVersion): Promise<CatalogManifest | undefined>;
+  listManifests(): Promise<readonly CatalogManifest[]>;
+  /** Throws Fault `home-damaged` naming the digest where an object is missing or does not hash. */
+  readDocuments(digests: readonly string[]): Promise<ReadonlyMap<string, ListedTool>>;
+  readRevision(revision: LibraryRevision): Promise<LibraryRevisionRecord | undefined>;
+  listRevisions(): Promise<readonly LibraryRevisionRecord[]>;
+  readSkillFiles(record: LibraryRevisionRecord, skill: SkillName): Promise<Readonly<Record<string, string>> | undefined>;
+  readView(view: string): Promise<ViewRecord | undefined>;
+  readReport(id: string): Promise<MaintenanceReport | undefined>;
+  listReports(): Promise<readonly MaintenanceReport[]>;
+  readCalls(episode: string): Promise<readonly CallLine[]>;
+  readEvidence(digest: string): Promise<Evidence | undefined>;
+  /** Waits for writes under way; afterwards nothing is written. */
+  close(): Promise<void>;
+}
+
+export interface Clock {
+  now(): Instant;
+  /** Milliseconds, monotonic. */
+  elapsedMs(): number;
+}
+
+export interface Chance {
+  /** Lower-case base32 characters, cryptographically random. */
+  id(prefix: string): string;
+}
+
+/** The six decisions that need judgement. `rules` answers at once; `llm` falls back to `rules`, visibly. */
+export interface Manager {
+  readonly name: "rules" | "llm";
+  /** Plan, skills and tools of a view, chosen among candidates. */
+  decideView(input: ViewCandidates): Promise<ViewDecisions>;
+  /** Edits for the skills that are due. */
+  proposeEdits(
+    input: MaintenanceInput,
+  ): Promise<{ edits: readonly ProposedEdit[]; tokens: { used: number; rebuildEstimate: number } }>;
+}
+
+/** What retrieval found for a request: plain data, the manager's whole input. */
+export interface ViewCandidates {
+  readonly request: ViewRequest;
+  readonly planning: readonly SkillCandidate[];
+  readonly atomic: readonly SkillCandidate[];
+  /** For each step text (see provision/plan.ts) or, without steps, for the whole request. */
+  readonly tools: readonly ToolCandidate[];
+  /** Answers for one step of a plan; pure and immediate. */
+  readonly forStep: (goal: string) => { readonly atomic: readonly SkillCandidate[]; readonly tools: readonly ToolCandidate[] };
+  readonly limits: {
+    readonly planning: number;
+    readonly atomic: number;
+    readonly toolsPerStep: number;
+    readonly tools: number;
+    readonly mmrLambda: number;
+  };
+}
+export interface SkillCandidate {
+  readonly skill: import("./skill.js").Skill;
+  readonly score: number;
+}
+export interface ToolCandidate {
+  readonly tool: import("./tool.js").Tool;
+  readonly score: number;
+  readonly reason: string;
+}
+
+export interface MaintenanceInput {
+  readonly mode: "incremental" | "rebuild";
+  readonly at: Instant;
+  readonly due: readonly DueSkill[];
+  readonly tools: ReadonlyMap<ToolKey, import("./tool.js").Tool>;
+  readonly documents: ReadonlyMap<string, ListedTool>;
+  readonly links: readonly LineageLink[];
+  readonly skills: ReadonlyMap<SkillName, import("./skill.js").Skill>;
+  readonly rejected: ReadonlySet<string>;
+}
+export interface DueSkill {
+  readonly skill: import("./skill.js").Skill;
+  readonly standing: Standing;
+  readonly pinned: boolean;
+  /** What the skill was verified against: tool key → definition. */
+  readonly verified: ReadonlyMap<ToolKey, import("./tool.js").Tool>;
+}
+
+/** One live connection set to all configured upstreams. */
+export interface Upstreams {
+  /** Starts connecting in the background; never waits for an upstream. */
+  start(): void;
+  /** Lists one upstream (or all) now; resolves when the listings' events were posted. */
+  sync(label?: UpstreamLabel): Promise<readonly { label: UpstreamLabel; ok: boolean; reason?: string }[]>;
+  /** Calls a tool: the upstream's result untouched. Throws Fault where there is none. */
+  call(request: UpstreamCall): Promise<JsonObject>;
+  /** Passes any other request through (resources, prompts, completion). */
+  request(label: UpstreamLabel, method: string, params: JsonObject, options: CallOptions): Promise<JsonObject>;
+  status(): readonly UpstreamStatus[];
+  /** Puts a new set of upstreams in force; unchanged ones keep their connection. */
+  configure(upstreams: ReadonlyMap<UpstreamLabel, import("./config.js").UpstreamConfig>): Promise<void>;
+  stop(): Promise<void>;
+}
+export interface UpstreamCall extends CallOptions {
+  readonly label: UpstreamLabel;
+  readonly name: string;
+  readonly args: JsonObject;
+}
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  /** Request `_meta` of the agent, minus its progress token and protocol keys. */
+  readonly meta?: JsonObject | undefined;
+  readonly onProgress?: ((progress: JsonObject) => void) | undefined;
+  /** May a lost call be sent again? Only for read-only or idempotent tools. */
+  readonly repeatable?: boolean | undefined;
+  /** Carries server→client requests of this call (elicitation, sampling, roots) to the agent, where it can answer. */
+  readonly onRequest?: ((method: string, params: JsonObject) => Promise<JsonObject>) | undefined;
+  readonly onNotification?: ((method: string, params: JsonObject) => void) | undefined;
+  /** Arguments for a retry of an `input_required` answer (modern era). */
+  readonly inputResponses?: JsonObject | undefined;
+  readonly requestState?: string | undefined;
+}
+export interface UpstreamStatus {
+  readonly label: UpstreamLabel;
+  readonly presence: Presence;
+  readonly transport: "stdio" | "http" | "sse";
+  readonly era: "legacy" | "modern" | undefined;
+  readonly server: { readonly name: string; readonly version: string } | undefined;
+  readonly capabilities: JsonObject | undefined;
+  readonly instructions: string | undefined;
+  readonly pid: number | undefined;
+  readonly calls: number;
+  readonly failures: number;
+  /** Last lines of stderr, bounded, redacted. */
+  readonly stderrTail: string;
+  readonly noiseLines: number;
+}
+export type { JsonValue };

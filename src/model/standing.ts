@@ -1,0 +1,42 @@
+/**
+ * Standing of a skill: active or inactive, with reasons.
+ *
+ * Owns: the stored standings and their reasons.
+ * Speaks: rules, levels, tool keys.
+ * Never: computing a standing (world/standings.ts joins the nouns).
+ */
+import { z } from "zod";
+import { defineFormat } from "./format.js";
+
+export const reasonSchema = z.object({
+  /** The tool, or the skill (`skill:<name>`), that causes it. */
+  on: z.string(),
+  rule: z.string(),
+  level: z.enum(["compatible", "review", "dangerous", "unknown", "breaking", "safety"]),
+  text: z.string(),
+});
+export type StandingReason = z.infer<typeof reasonSchema>;
+
+export const standingSchema = z.object({
+  standing: z.enum(["active", "inactive"]),
+  /** Short word for the table when inactive: `broken`, `held`, `unreachable`, `dependency`, `missing`. */
+  because: z.string().optional(),
+  needsReview: z.boolean(),
+  /** True where recorded arguments were validated and nothing else fired. */
+  safeByUsage: z.boolean().optional(),
+  reasons: z.array(reasonSchema),
+  /** When this standing (the active/inactive word) began. */
+  since: z.string(),
+});
+export type Standing = z.infer<typeof standingSchema>;
+
+export const standingsFormat = defineFormat({
+  kind: "standings",
+  version: 1,
+  place: "state/standings.json",
+  purpose: "Standing of every skill with reasons.",
+  shape: {
+    skills: z.record(z.string(), standingSchema),
+    pinned: z.record(z.string(), z.object({ at: z.string(), by: z.string() })),
+  },
+});

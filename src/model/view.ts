@@ -1,0 +1,130 @@
+/**
+ * The provisioned view: what one turn of an agent is answered with.
+ *
+ * Owns: the View contract (CONTRACTS.md "View"), the requests it answers, the decisions a replay needs.
+ * Speaks: names, scores, budgets.
+ * Never: how candidates are found (retrieve/) or cut (provision/).
+ */
+import { z } from "zod";
+import { defineFormat } from "./format.js";
+import { tierSchema } from "./skill.js";
+
+export const basisSchema = z.object({
+  /** `<version>:<first 12 of digest>`; `0:` without a catalog. */
+  catalog: z.string(),
+  library: z.int(),
+  /** Count of accepted evidence records. */
+  evidence: z.int(),
+  /** Digest of presence, standings and holds as they bear on the answer. */
+  presence: z.string(),
+  policy: z.string(),
+  embedder: z.string(),
+});
+export type Basis = z.infer<typeof basisSchema>;
+
+export const viewSchema = z.object({
+  view: z.string(),
+  episode: z.string().optional(),
+  turn: z.int().optional(),
+  basis: basisSchema,
+  plan: z
+    .object({
+      source: z.enum(["skill", "merged", "derived"]),
+      from: z.array(z.string()),
+      steps: z.array(z.object({ n: z.int(), goal: z.string(), skills: z.array(z.string()), tools: z.array(z.string()) })),
+    })
+    .optional(),
+  skills: z.array(z.object({ name: z.string(), tier: tierSchema, text: z.string(), form: z.enum(["full", "brief"]) })).optional(),
+  tools: z.array(
+    z.object({
+      tool: z.string(),
+      /** exposed name */
+      name: z.string(),
+      signature: z.string(),
+      /** Full definition with `detail: "full"`. */
+      definition: z.json().optional(),
+      reason: z.string(),
+      score: z.number(),
+      marks: z.array(z.string()),
+    }),
+  ),
+  alternatives: z.array(z.object({ tool: z.string(), instead_of: z.string(), why: z.string() })).optional(),
+  notices: z.array(z.object({ code: z.string(), text: z.string() })).optional(),
+  substitutions: z
+    .array(z.object({ asked: z.string(), given: z.array(z.string()), why: z.string(), certain: z.boolean() }))
+    .optional(),
+  left_out: z.array(z.object({ kind: z.enum(["skill", "tool", "plan"]), id: z.string(), why: z.string() })).optional(),
+  unmatched: z.array(z.string()).optional(),
+  budgets: z.object({
+    tokens: z.object({ used: z.int(), limit: z.int() }),
+    explore: z.object({ used: z.int(), limit: z.int() }),
+    skill_chars: z.object({ used: z.int(), limit: z.int() }),
+  }),
+  manager: z.object({ by: z.enum(["rules", "llm"]), fellBack: z.string().optional() }),
+});
+export type View = z.infer<typeof viewSchema>;
+export type ViewTool = View["tools"][number];
+export type ViewStep = NonNullable<View["plan"]>["steps"][number];
+
+/** A request for a view; what the three endpoints have in common, already validated. */
+export const viewRequestSchema = z.object({
+  kind: z.enum(["start", "retrieve", "explore"]),
+  /** task, query or need */
+  text: z.string(),
+  hints: z.array(z.string()).optional(),
+  limit: z.int().optional(),
+  detail: z.enum(["compact", "full"]).optional(),
+  budgetTokens: z.int().optional(),
+});
+export type ViewRequest = z.infer<typeof viewRequestSchema>;
+
+/** What the manager decided for one view: enough to assemble it again without asking anybody. */
+export const viewDecisionsSchema = z.object({
+  by: z.enum(["rules", "llm"]),
+  fellBack: z.string().optional(),
+  plan: z
+    .object({
+      source: z.enum(["skill", "merged", "derived"]),
+      from: z.array(z.string()),
+      steps: z.array(z.object({ goal: z.string(), skills: z.array(z.string()), tools: z.array(z.string()) })),
+    })
+    .optional(),
+  /** Skills in the order they should be kept under a budget. */
+  skills: z.array(z.string()),
+  /** Tools in the order they should be kept, with the reason shown. */
+  tools: z.array(z.object({ tool: z.string(), reason: z.string(), score: z.number(), step: z.int().optional() })),
+});
+export type ViewDecisions = z.infer<typeof viewDecisionsSchema>;
+
+export const viewRecordFormat = defineFormat({
+  kind: "view",
+  version: 1,
+  place: "state/views/<view>.json",
+  purpose: "A view as answered, its request, its decisions and the basis it replays on.",
+  shape: {
+    at: z.string(),
+    request: viewRequestSchema,
+    /** Episode counters before this view, which the budgets depend on. */
+    before: z.object({ turn: z.int(), explored: z.int(), skillChars: z.int() }),
+    /** The episode was named by the caller: it shows in the body. */
+    named: z.boolean(),
+    episode: z.string(),
+    /** What of the world cannot be read back from catalog and library. */
+    world: z.object({
+      catalogVersion: z.int(),
+      libraryRevision: z.int(),
+      /** Upstreams that are not simply `up` or `idle`. */
+      presence: z.record(z.string(), z.object({ state: z.string(), reason: z.string().optional() })),
+      inactive: z.array(z.object({ skill: z.string(), because: z.string(), reason: z.string() })),
+      held: z.array(z.string()),
+      review: z.array(z.string()),
+      pinned: z.array(z.string()),
+      /** Lineage links by id with their level at that time. */
+      lineage: z.array(z.object({ id: z.string(), usable: z.enum(["certain", "proposed"]) })),
+      policy: z.record(z.string(), z.json()),
+    }),
+    decisions: viewDecisionsSchema,
+    view: viewSchema,
+  },
+});
+export type ViewRecord = z.infer<typeof viewRecordFormat.schema>;
