@@ -109,19 +109,22 @@ export const viewRecordFormat = defineFormat({
     /** The episode was named by the caller: it shows in the body. */
     named: z.boolean(),
     episode: z.string(),
-    /** What of the world cannot be read back from catalog and library. */
-    world: z.object({
+    /** What the world contributed: enough to assemble the view again from catalog and library alone. */
+    found: z.object({
       catalogVersion: z.int(),
       libraryRevision: z.int(),
-      /** Upstreams that are not simply `up` or `idle`. */
-      presence: z.record(z.string(), z.object({ state: z.string(), reason: z.string().optional() })),
-      inactive: z.array(z.object({ skill: z.string(), because: z.string(), reason: z.string() })),
-      held: z.array(z.string()),
-      review: z.array(z.string()),
-      pinned: z.array(z.string()),
-      /** Lineage links by id with their level at that time. */
-      lineage: z.array(z.object({ id: z.string(), usable: z.enum(["certain", "proposed"]) })),
-      policy: z.record(z.string(), z.json()),
+      /** tool → marks, for the tools of the decisions that carry any */
+      marks: z.record(z.string(), z.array(z.string())),
+      /** tool → exposed name, for the tools of the decisions */
+      names: z.record(z.string(), z.string()),
+      substitutions: z.array(z.object({ asked: z.string(), given: z.array(z.string()), why: z.string(), certain: z.boolean() })),
+      alternatives: z.array(z.object({ tool: z.string(), instead_of: z.string(), why: z.string() })),
+      unmatched: z.array(z.string()),
+      notices: z.array(z.object({ code: z.string(), text: z.string() })),
+      /** Held, not offered, resting: left out before any budget was looked at. */
+      leftOut: z.array(z.object({ kind: z.enum(["skill", "tool", "plan"]), id: z.string(), why: z.string() })),
+      /** The limits in force that shape the view. */
+      limits: z.record(z.string(), z.number()),
     }),
     decisions: viewDecisionsSchema,
     view: viewSchema,
