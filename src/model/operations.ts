@@ -157,6 +157,8 @@ export interface Operations {
   /** A kept result above the cap: the rest behind `steward://results/<id>`. */
   keptResult(id: string): { readonly mimeType: string; readonly text: string };
   onAnnounce(listener: (what: Announcement) => void): () => void;
+  /** A subscribed resource changed; `uri` as the upstream spells it. Absent where updates cannot be followed. */
+  onResourceUpdated?(listener: (label: string, uri: string) => void): () => void;
 
   catalog(options: { at?: number }): Promise<CatalogAnswer>;
   versions(): Promise<readonly VersionSummary[]>;

@@ -90,3 +90,103 @@ export const DEFAULT_POLICY: Policy = Object.freeze({
   holdOnTextChange: false,
   evidenceKeep: "shape",
 });
+
+/** Limits on skill files, in characters (code points) and counts: what STEWARD writes, and what it reads at all. */
+export const SKILL_LIMITS = Object.freeze({
+  /** The Agent Skills format's own bounds. */
+  nameChars: 64,
+  descriptionChars: 1_024,
+  compatibilityChars: 500,
+  /** Hosts list all skills in about 8,000 characters: ours stay below this. */
+  listedDescriptionChars: 200,
+  /** Bodies STEWARD writes, by tier. */
+  bodyChars: Object.freeze({ planning: 1_500, atomic: 900, tool: 400 }),
+  /** A front matter that does not end within this is refused before any YAML is read. */
+  frontMatterChars: 65_536,
+  /** A SKILL.md above this is refused: it would not fit any view. */
+  skillFileChars: 1_048_576,
+  /** The skills extension's bounds on one folder. */
+  filesPerSkill: 512,
+  folderBytes: 16 * 1024 * 1024,
+});
+
+/** Limits and delays of upstream sessions that are not configurable, each with its reason. */
+export const UPSTREAM_LIMITS = Object.freeze({
+  /** One message of an upstream. Real screenshots and file dumps reach tens of MiB; above this one answer could exhaust memory. */
+  messageBytes: 64 * 1024 * 1024,
+  /** Unsent bytes towards an upstream that does not read: further calls are refused as busy. */
+  unsentBytes: 64 * 1024 * 1024,
+  /** Kept end of an upstream's stderr. */
+  stderrTailBytes: 8 * 1024,
+  /** Part of that tail which is shown inside an error. */
+  stderrShownChars: 1_200,
+  /** One listing: pages, tools and time after which the upstream is taken to never end. */
+  listPages: 1_000,
+  listTools: 20_000,
+  listMs: 5 * minutes,
+  /** list_changed: calm before a refresh, the shortest interval between two, and how far no-op refreshes stretch it. */
+  refreshDelayMs: 50,
+  refreshIntervalMs: 500,
+  refreshIntervalMaxMs: 60 * seconds,
+  /** An upstream's own hint how long a list stays fresh is obeyed within this and `pollMs`. */
+  pollMinMs: 30 * seconds,
+  /** Reconnecting: first delay, doubled up to the last; each drawn between half and whole. */
+  backoffMs: 500,
+  backoffMaxMs: 5 * minutes,
+  /** A session that lived this long (or answered a call) starts the backoff anew. */
+  backoffForgivenMs: 30 * seconds,
+  /** Calls do not cause another attempt this soon after one failed: they fail with its reason. */
+  attemptGapMs: 1 * seconds,
+  /** Stopping a process group: time for a clean exit after stdin ends, after SIGTERM, and to be gone after SIGKILL. */
+  exitCleanMs: 1_500,
+  exitTermMs: 1_500,
+  exitKillMs: 1_000,
+  /** Last output of a process that died is still read for this long. */
+  drainMs: 200,
+  /** Ending an HTTP session politely (DELETE) may take this long. */
+  farewellMs: 1 * seconds,
+  /** A silent upstream is asked for a sign of life after a call timed out and while none runs; without one it is restarted. */
+  pingMs: 10 * seconds,
+  /** Rounds of questions (`input_required`) within one call before it is given up. */
+  inputRounds: 10,
+} as const);
+
+/** Limits and delays of the agents' side (MCP, HTTP) that are not configurable, each with its reason. */
+export const SURFACE_LIMITS = Object.freeze({
+  /** A comment on every open stream: proxies and clients drop streams that stay silent for 60 s and more. */
+  keepAliveMs: 15 * seconds,
+  /** How long a modern client may keep a list: short, since list_changed reaches subscribers only. */
+  listTtlMs: 60 * seconds,
+  /** The facade's list moves only with a catalog version. */
+  facadeTtlMs: 5 * minutes,
+  /** Time for one upstream to answer when lists are gathered from all of them; the rest is left out and said so. */
+  gatherMs: 10 * seconds,
+  /** Pages of one gathered list: a cursor that never ends is a fault of the upstream. */
+  gatherPages: 1_000,
+  /** A call that waits for the agent's answer to a question is given up after this. */
+  answerMs: 10 * minutes,
+  /** Calls that wait so at the same time. */
+  heldCallsMax: 1_000,
+  /** Rounds of questions in one call, against two sides that only ask. */
+  questionRounds: 8,
+  /** Head of a request, then the whole request body: slow senders hold no socket. */
+  headersTimeoutMs: 65 * seconds,
+  requestTimeoutMs: 2 * minutes,
+  /** Longer than common clients keep an idle connection, so that they close it first and never write into a closing one. */
+  idleConnectionMs: 60 * seconds,
+  /** New sessions a minute from one address, beyond a burst of the same size. */
+  sessionsPerMinute: 600,
+  /** Unread bytes on one stream; a reader this far behind is cut off. */
+  streamBacklogBytes: 16 * 1024 * 1024,
+  /** Messages in one JSON-RPC batch (protocol 2025-03-26 only). */
+  batchMessages: 100,
+  /** Characters of a facade description that name what is behind. */
+  behindChars: 260,
+  /** The bridge: pause before the daemon is looked for again, doubling up to the second value. */
+  bridgeRetryMs: 100,
+  bridgeRetryAtMostMs: 2 * seconds,
+  /** The bridge gives up looking for a daemon after this and answers with an error. */
+  bridgeGiveUpMs: 30 * seconds,
+  /** The bridge looks at its parent this often. */
+  parentWatchMs: 2 * seconds,
+});

@@ -5,7 +5,7 @@
  * Speaks: domain nouns; promises only here.
  * Never: implementations.
  */
-import type { CatalogManifest, Holds, Presence } from "./catalog.js";
+import type { CatalogManifest, DepartedTool, Holds, Presence } from "./catalog.js";
 import type { Change } from "./change.js";
 import type { CallLine, Episode, Evidence } from "./episode.js";
 import type { CatalogVersion, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
@@ -13,7 +13,7 @@ import type { JsonObject, JsonValue } from "./json.js";
 import type { LineageLink } from "./lineage.js";
 import type { MaintenanceReport, ProposedEdit } from "./maintenance.js";
 import type { Problem } from "./problem.js";
-import type { LibraryRevisionRecord } from "./skill.js";
+import type { LibraryRevisionRecord, LockEntry } from "./skill.js";
 import type { Standing } from "./standing.js";
 import type { ListedTool } from "./tool.js";
 import type { ViewDecisions, ViewRecord, ViewRequest } from "./view.js";
@@ -41,11 +41,11 @@ export interface Ground {
   readonly problems: readonly Problem[];
 }
 
-/** One earlier state of a skill: which revision, its files, what it was verified against. */
+/** One earlier state of a skill: which revision, its files, its lock entry then. */
 export interface PastSkill {
   readonly revision: LibraryRevision;
   readonly files: Readonly<Record<string, string>>;
-  readonly verified: Readonly<Record<string, { readonly contract: string; readonly text: string; readonly document: string }>>;
+  readonly entry: LockEntry;
 }
 
 export interface Store {
@@ -129,7 +129,7 @@ export interface MaintenanceInput {
   readonly at: Instant;
   readonly due: readonly DueSkill[];
   readonly tools: ReadonlyMap<ToolKey, import("./tool.js").Tool>;
-  readonly documents: ReadonlyMap<string, ListedTool>;
+  readonly departed: ReadonlyMap<ToolKey, DepartedTool>;
   readonly links: readonly LineageLink[];
   readonly skills: ReadonlyMap<SkillName, import("./skill.js").Skill>;
   readonly rejected: ReadonlySet<string>;
@@ -148,7 +148,7 @@ export interface Upstreams {
   start(): void;
   /** Lists one upstream (or all) now; resolves when the listings' events were posted. */
   sync(label?: UpstreamLabel): Promise<readonly { label: UpstreamLabel; ok: boolean; reason?: string }[]>;
-  /** Calls a tool: the upstream's result untouched. Throws Fault where there is none. */
+  /** Calls a tool: the upstream's result untouched. Throws Refusal for its protocol error, Fault where there is no answer. */
   call(request: UpstreamCall): Promise<JsonObject>;
   /** Passes any other request through (resources, prompts, completion). */
   request(label: UpstreamLabel, method: string, params: JsonObject, options: CallOptions): Promise<JsonObject>;
@@ -175,6 +175,14 @@ export interface CallOptions {
   /** Arguments for a retry of an `input_required` answer (modern era). */
   readonly inputResponses?: JsonObject | undefined;
   readonly requestState?: string | undefined;
+  /** The caller answers `input_required` by itself (modern agent): it is handed over as it came instead of being asked through `onRequest`. */
+  readonly passInputRequired?: boolean | undefined;
+  /** Client capabilities of the agent behind this call, for upstreams that are told with each request (modern era). */
+  readonly capabilities?: JsonObject | undefined;
+  /** Who is behind this call (session or principal). Requests of an upstream that cannot say which call they belong to are passed on only where one origin is in flight. */
+  readonly origin?: string | undefined;
+  /** Headers of the agent's own request; only those that the upstream's `forwardHeaders` names are passed on. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 export interface UpstreamStatus {
   readonly label: UpstreamLabel;
@@ -190,5 +198,7 @@ export interface UpstreamStatus {
   /** Last lines of stderr, bounded, redacted. */
   readonly stderrTail: string;
   readonly noiseLines: number;
+  /** Prefix of exposed names where it is not the label; `""` shows names and URIs as the upstream spells them. */
+  readonly prefix?: string | undefined;
 }
 export type { JsonValue };
