@@ -1,0 +1,204 @@
+/**
+ * Rank: the best documents of an index for a parsed query.
+ *
+ * Owns: adding up contributions, picking the best, letting a single sentence speak.
+ * Speaks: slots and scores.
+ * Never: tools, servers, words.
+ */
+import type { Bm25fIndex, Bm25fScoring, Contribution } from "./bm25f.js";
+import { contribution, idOf } from "./bm25f.js";
+import type { ParsedQuery } from "./query.js";
+
+export interface Ranked {
+  readonly slot: number;
+  /** Score of the text alone. */
+  readonly raw: number;
+  score: number;
+}
+
+export interface Scored {
+  /** Best first, ties by id. */
+  readonly ranked: Ranked[];
+  /** Contributions by group of the query, in its order; what the group's best alternative adds. */
+  readonly byGroup: readonly (Contribution | undefined)[];
+}
+
+export interface RankOptions {
+  readonly scoring: Bm25fScoring;
+  /** How many are ranked. */
+  readonly count: number;
+  /** Share of the score that a document's best sentence decides. */
+  readonly sentences: number;
+  readonly accept: (slot: number) => boolean;
+}
+
+/** How many of each sentence's best are looked at; the next would gain less than a hundredth. */
+const SENTENCE_DEPTH = 20;
+
+export function rank(index: Bm25fIndex<unknown>, query: ParsedQuery, options: RankOptions): Scored {
+  const byGroup = query.groups.map((group) => groupContribution(index, group.alternatives, options.scoring));
+  const dense = new Float64Array(index.alive.length);
+  const whole = best(index, dense, options.count, options.accept, (add) => {
+    byGroup.forEach((one, number) => add(one, query.groups[number]?.weight ?? 0));
+  });
+  const ranked = whole.map(({ slot, score }) => ({ slot, raw: score, score }));
+  if (query.sentences.length > 0 && options.sentences > 0 && ranked.length > 0) {
+    bySentence(index, query, byGroup, dense, ranked, options);
+  }
+  return { ranked, byGroup };
+}
+
+/** What a group adds: the sum over its alternatives, each by its factor. */
+function groupContribution(
+  index: Bm25fIndex<unknown>,
+  alternatives: readonly { readonly term: string; readonly factor: number }[],
+  scoring: Bm25fScoring,
+): Contribution | undefined {
+  const parts: { factor: number; part: Contribution }[] = [];
+  for (const { term, factor } of alternatives) {
+    const part = contribution(index, term, scoring);
+    if (part !== undefined) parts.push({ factor, part });
+  }
+  const [first] = parts;
+  if (first === undefined) return undefined;
+  if (parts.length === 1 && first.factor === 1) return first.part;
+  const sums = new Map<number, number>();
+  for (const { factor, part } of parts) {
+    for (let i = 0; i < part.slots.length; i++) {
+      const slot = part.slots[i] ?? 0;
+      sums.set(slot, (sums.get(slot) ?? 0) + factor * (part.scores[i] ?? 0));
+    }
+  }
+  return { slots: Int32Array.from(sums.keys()), scores: Float64Array.from(sums.values()), idf: first.part.idf };
+}
+
+type Add = (one: Contribution | undefined, weight: number) => void;
+
+/** Adds up in `dense` (left as all zeros), then takes the `count` best accepted slots. */
+function best(
+  index: Bm25fIndex<unknown>,
+  dense: Float64Array,
+  count: number,
+  accept: (slot: number) => boolean,
+  addAll: (add: Add) => void,
+): { slot: number; score: number }[] {
+  const touched: number[] = [];
+  addAll((one, weight) => {
+    if (one === undefined || weight === 0) return;
+    const { slots, scores } = one;
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i] ?? 0;
+      const before = dense[slot] ?? 0;
+      if (before === 0) touched.push(slot);
+      dense[slot] = before + weight * (scores[i] ?? 0);
+    }
+  });
+  const top = new Best(index, count);
+  for (const slot of touched) {
+    const score = dense[slot] ?? 0;
+    dense[slot] = 0;
+    if (score > 0 && top.wants(slot, score) && accept(slot)) top.put(slot, score);
+  }
+  return top.sorted();
+}
+
+/** The n best by (score, id), as a heap with the worst on top. */
+class Best {
+  private readonly slots: number[] = [];
+  private readonly scores: number[] = [];
+
+  constructor(
+    private readonly index: Bm25fIndex<unknown>,
+    private readonly limit: number,
+  ) {}
+
+  wants(slot: number, score: number): boolean {
+    if (this.slots.length < this.limit) return this.limit > 0;
+    return this.worse(this.slots[0] ?? 0, this.scores[0] ?? 0, slot, score);
+  }
+
+  put(slot: number, score: number): void {
+    if (this.slots.length < this.limit) {
+      this.slots.push(slot);
+      this.scores.push(score);
+      this.up(this.slots.length - 1);
+    } else {
+      this.slots[0] = slot;
+      this.scores[0] = score;
+      this.down(0);
+    }
+  }
+
+  sorted(): { slot: number; score: number }[] {
+    return this.slots
+      .map((slot, i) => ({ slot, score: this.scores[i] ?? 0 }))
+      .sort((a, b) => (this.worse(a.slot, a.score, b.slot, b.score) ? 1 : -1));
+  }
+
+  /** True where a stands below b. */
+  private worse(aSlot: number, aScore: number, bSlot: number, bScore: number): boolean {
+    return aScore !== bScore ? aScore < bScore : idOf(this.index, aSlot) > idOf(this.index, bSlot);
+  }
+
+  private worseAt(a: number, b: number): boolean {
+    return this.worse(this.slots[a] ?? 0, this.scores[a] ?? 0, this.slots[b] ?? 0, this.scores[b] ?? 0);
+  }
+
+  private swap(a: number, b: number): void {
+    [this.slots[a], this.slots[b]] = [this.slots[b] ?? 0, this.slots[a] ?? 0];
+    [this.scores[a], this.scores[b]] = [this.scores[b] ?? 0, this.scores[a] ?? 0];
+  }
+
+  private up(from: number): void {
+    let at = from;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!this.worseAt(at, parent)) return;
+      this.swap(at, parent);
+      at = parent;
+    }
+  }
+
+  private down(from: number): void {
+    let at = from;
+    for (;;) {
+      const left = 2 * at + 1;
+      const right = left + 1;
+      let worst = at;
+      if (left < this.slots.length && this.worseAt(left, worst)) worst = left;
+      if (right < this.slots.length && this.worseAt(right, worst)) worst = right;
+      if (worst === at) return;
+      this.swap(at, worst);
+      at = worst;
+    }
+  }
+}
+
+/** A document that answers one sentence of a long request best gains, although the rest of the request is about other things. */
+function bySentence(
+  index: Bm25fIndex<unknown>,
+  query: ParsedQuery,
+  byGroup: readonly (Contribution | undefined)[],
+  dense: Float64Array,
+  ranked: Ranked[],
+  options: RankOptions,
+): void {
+  const place = new Map<number, number>();
+  for (const sentence of query.sentences) {
+    const top = best(index, dense, SENTENCE_DEPTH, options.accept, (add) => {
+      for (const [number, weight] of sentence) add(byGroup[number], weight);
+    });
+    top.forEach(({ slot }, i) => place.set(slot, Math.max(place.get(slot) ?? 0, 1 / (i + 1))));
+  }
+  const max = ranked[0]?.score ?? 0;
+  const known = new Set(ranked.map(({ slot }) => slot));
+  for (const slot of place.keys()) if (!known.has(slot)) ranked.push({ slot, raw: 0, score: 0 });
+  for (const one of ranked) {
+    one.score = (1 - options.sentences) * one.score + options.sentences * max * (place.get(one.slot) ?? 0);
+  }
+  sortRanked(index, ranked);
+}
+
+export function sortRanked(index: Bm25fIndex<unknown>, ranked: Ranked[]): void {
+  ranked.sort((a, b) => b.score - a.score || (idOf(index, a.slot) < idOf(index, b.slot) ? -1 : 1));
+}

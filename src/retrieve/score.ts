@@ -1,0 +1,104 @@
+/**
+ * Score: every weight and threshold of retrieval, with its meaning and range.
+ *
+ * Owns: the numbers; another number here changes which tools are preferred, never what is true.
+ * Speaks: plain numbers; `npm run eval -- tune` measures alternatives on public query sets with a large catalog among them.
+ * Never: code that uses them.
+ */
+
+/** One field of a document. */
+export interface FieldWeight {
+  /** How much one occurrence counts, ≥ 0. */
+  readonly weight: number;
+  /** Length normalisation: 0 = none, 1 = in full proportion to the field's length. */
+  readonly b: number;
+}
+
+export type ToolField =
+  "name" | "title" | "server" | "lead" | "description" | "parameterNames" | "parameterTexts" | "outputNames" | "serverText";
+
+/** What tools and skills have in common. */
+export interface TextScoring {
+  /** Saturation: how many weighted occurrences still add, > 0. */
+  readonly k1: number;
+  /** Sharpens inverse document frequency, ≥ 0; 1 = plain BM25. */
+  readonly idfPower: number;
+  /** Factor of a synonym of a query word, 0…1. */
+  readonly synonym: number;
+  /** Factor of two adjacent query words written as one, 0…1. */
+  readonly compound: number;
+  /** Factor of a vocabulary word that resembles an unknown query word, times the resemblance, 0…1. */
+  readonly fuzzy: number;
+  /** Least resemblance (Jaccard of 4-grams), 0…1. */
+  readonly fuzzyLeast: number;
+  /** Share of the score that the best sentence of a long request decides, 0…1. */
+  readonly sentences: number;
+  /** Candidates that are ranked a second time. */
+  readonly rerank: number;
+  /** What is shown reaches down to this part of the best score, 0…1. */
+  readonly cutOff: number;
+}
+
+export interface ToolScoring extends TextScoring {
+  readonly fields: Readonly<Record<ToolField, FieldWeight>>;
+  /** Share of the score that the best tool of the same server decides, 0…1; off where there is one server. */
+  readonly coherence: number;
+  /** Part of a tool's score that its required input's suppliers inherit, 0…1. */
+  readonly closure: number;
+  /** How many of the best tools bring their suppliers. */
+  readonly closureDepth: number;
+  /** Below this raw score of the best tool, nothing is answered; 0 = always answer. */
+  readonly floor: number;
+}
+
+export const TOOL_SCORING: ToolScoring = Object.freeze({
+  fields: Object.freeze({
+    name: { weight: 1.5, b: 0.6 },
+    title: { weight: 2, b: 0.6 },
+    server: { weight: 3, b: 1 },
+    lead: { weight: 1, b: 0.5 },
+    description: { weight: 0.3, b: 0.6 },
+    parameterNames: { weight: 0.7, b: 0.25 },
+    parameterTexts: { weight: 0.3, b: 0.75 },
+    outputNames: { weight: 0.3, b: 0.75 },
+    serverText: { weight: 0.2, b: 1 },
+  }),
+  k1: 5,
+  idfPower: 1.2,
+  synonym: 0.3,
+  compound: 0.7,
+  fuzzy: 0.5,
+  fuzzyLeast: 0.3,
+  sentences: 0.2,
+  coherence: 0.4,
+  closure: 0.15,
+  closureDepth: 5,
+  rerank: 300,
+  cutOff: 0.7,
+  floor: 1,
+});
+
+export type SkillField = "name" | "description" | "steps" | "tools" | "body";
+
+export interface SkillScoring extends TextScoring {
+  readonly fields: Readonly<Record<SkillField, FieldWeight>>;
+}
+
+export const SKILL_SCORING: SkillScoring = Object.freeze({
+  fields: Object.freeze({
+    name: { weight: 1.5, b: 0.5 },
+    description: { weight: 1, b: 0.5 },
+    steps: { weight: 0.5, b: 0.6 },
+    tools: { weight: 0.5, b: 0.6 },
+    body: { weight: 0.2, b: 0.75 },
+  }),
+  k1: 5,
+  idfPower: 1.2,
+  synonym: 0.3,
+  compound: 0.7,
+  fuzzy: 0.5,
+  fuzzyLeast: 0.3,
+  sentences: 0.2,
+  rerank: 60,
+  cutOff: 0.25,
+});

@@ -1,0 +1,156 @@
+/**
+ * Skill index: which skills fit a need.
+ *
+ * Owns: the index of skills, what moves in it, their ranking without repetition.
+ * Speaks: skills, skill names, needs in plain words.
+ * Never: standings (the caller indexes active skills, or says which count), tools' availability.
+ */
+import type { SkillName } from "../model/ids.js";
+import { splitToolKey } from "../model/ids.js";
+import { DEFAULT_POLICY } from "../model/policy.js";
+import type { Skill, Tier } from "../model/skill.js";
+import type { Bm25fIndex, Document } from "./bm25f.js";
+import { buildIndex, idOf, isKnown, moveIndex, payloadOf } from "./bm25f.js";
+import { diversify } from "./mmr.js";
+import { parseQuery } from "./query.js";
+import { rank } from "./rank.js";
+import type { SkillField, SkillScoring } from "./score.js";
+import { SKILL_SCORING } from "./score.js";
+import type { Analyse } from "./terms.js";
+import { documentAnalyser } from "./terms.js";
+import { prepareVocabulary, vocabularyOf } from "./vocabulary.js";
+
+const SKILL_FIELDS: readonly SkillField[] = ["name", "description", "steps", "tools", "body"];
+
+interface IndexedSkill {
+  readonly skill: Skill;
+  /** Distinct terms of name, description and steps: what two skills are compared by. */
+  readonly gist: ReadonlySet<string>;
+}
+
+export interface SkillIndex {
+  readonly text: Bm25fIndex<IndexedSkill>;
+  /** Skills analysed, replaced or removed so far. */
+  readonly operations: number;
+}
+
+export interface SkillSearchOptions {
+  /** Only skills of this tier. */
+  readonly tier?: Tier | undefined;
+  readonly limit: number;
+  /** Skills that may be answered; default all. */
+  readonly active?: ((name: SkillName) => boolean) | undefined;
+  /** Maximal marginal relevance: 1 = relevance only. */
+  readonly lambda?: number | undefined;
+  /** For trials of other weights. */
+  readonly scoring?: SkillScoring | undefined;
+}
+
+export interface SkillHit {
+  readonly name: SkillName;
+  readonly skill: Skill;
+  /** 0…1: part of the best score. */
+  readonly score: number;
+  readonly raw: number;
+}
+
+export interface SkillSearch {
+  readonly hits: readonly SkillHit[];
+  /** Words of the need that no such skill knows. */
+  readonly unmatched: readonly string[];
+  /** Score of the best skill, not normalised; 0 without any. */
+  readonly topRaw: number;
+}
+
+export function buildSkillIndex(skills: Iterable<Skill>): SkillIndex {
+  const analyse = documentAnalyser();
+  const text = buildIndex(SKILL_FIELDS.length, mapped(skills, analyse));
+  prepareVocabulary(text);
+  return { text, operations: text.operations };
+}
+
+function* mapped(skills: Iterable<Skill>, analyse: Analyse): Generator<Document<IndexedSkill>> {
+  for (const skill of skills) yield toDocument(skill, analyse);
+}
+
+function toDocument(skill: Skill, analyse: Analyse): Document<IndexedSkill> {
+  const read = (text: string): string[] => {
+    const terms: string[] = [];
+    analyse(text, terms);
+    return terms;
+  };
+  const tools = new Set([...skill.contract.requires.map(({ tool }) => tool), ...skill.steps.flatMap((step) => step.tools)]);
+  const fields = [
+    read(skill.name),
+    read(skill.description),
+    read(skill.steps.map(({ goal }) => goal).join("\n")),
+    read([...tools].map((tool) => splitToolKey(tool).name).join("\n")),
+    read(skill.body),
+  ];
+  const gist = new Set(fields.slice(0, 3).flat());
+  return { id: skill.name, payload: { skill, gist }, fields };
+}
+
+/** The index after some skills changed or came and some left; it answers exactly like one built from those there now. */
+export function moveSkillIndex(
+  index: SkillIndex,
+  moved: { readonly changed: Iterable<Skill>; readonly removed: Iterable<SkillName> },
+): SkillIndex {
+  const changed = new Map<SkillName, Skill>();
+  for (const skill of moved.changed) changed.set(skill.name, skill);
+  const analyse = documentAnalyser();
+  const text = moveIndex(index.text, {
+    put: [...changed.values()].map((skill) => toDocument(skill, analyse)),
+    removed: [...moved.removed].filter((name) => !changed.has(name)),
+  });
+  if (text === index.text) return index;
+  prepareVocabulary(text);
+  return { text, operations: text.operations };
+}
+
+/** The skills that fit a need, best first, each adding something to those before it. */
+export function searchSkills(index: SkillIndex, query: string, options: SkillSearchOptions): SkillSearch {
+  const scoring = options.scoring ?? SKILL_SCORING;
+  const accept = (slot: number): boolean => {
+    const { skill } = payloadOf(index.text, slot);
+    return (options.tier === undefined || skill.tier === options.tier) && (options.active?.(skill.name) ?? true);
+  };
+  const parsed = parseQuery(query, vocabularyOf(index.text), scoring);
+  const { ranked } = rank(index.text, parsed, {
+    scoring: {
+      weights: SKILL_FIELDS.map((field) => scoring.fields[field].weight),
+      bs: SKILL_FIELDS.map((field) => scoring.fields[field].b),
+      k1: scoring.k1,
+      idfPower: scoring.idfPower,
+    },
+    count: Math.max(scoring.rerank, options.limit),
+    sentences: scoring.sentences,
+    accept,
+  });
+  const top = ranked[0]?.score ?? 0;
+  const good = ranked.filter(({ score }) => score >= scoring.cutOff * top);
+  const chosen = diversify(good, {
+    limit: options.limit,
+    lambda: options.lambda ?? DEFAULT_POLICY.mmrLambda,
+    relevance: ({ score }) => score / (top || 1),
+    similarity: (a, b) => overlap(payloadOf(index.text, a.slot).gist, payloadOf(index.text, b.slot).gist),
+  });
+  return {
+    hits: chosen.map(({ slot, score, raw }) => ({
+      name: idOf(index.text, slot) as SkillName,
+      skill: payloadOf(index.text, slot).skill,
+      score: Math.round((score / (top || 1)) * 1000) / 1000,
+      raw,
+    })),
+    unmatched: parsed.groups.filter(({ term }) => !isKnown(index.text, term, accept)).map(({ word }) => word),
+    topRaw: ranked.reduce((max, { raw }) => Math.max(max, raw), 0),
+  };
+}
+
+/** Jaccard: terms in common over terms in either. */
+function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  if (a.size === 0 || b.size === 0) return 0;
+  let common = 0;
+  for (const term of a) if (b.has(term)) common++;
+  return common / (a.size + b.size - common);
+}
