@@ -1,0 +1,25 @@
+/**
+ * Effective annotations: what a tool's hints mean once the protocol's defaults are filled in.
+ *
+ * Owns: the defaults, and the rule that read-only hides destructive.
+ * Speaks: ListedTool.
+ * Never: trust. A hint is what the upstream says of itself.
+ */
+import { isJsonObject } from "../model/json.js";
+import type { EffectiveAnnotations, ListedTool } from "../model/tool.js";
+
+/** Hints that are not booleans count as absent. */
+export function effectiveAnnotations(listed: ListedTool): EffectiveAnnotations {
+  const hints = isJsonObject(listed["annotations"]) ? listed["annotations"] : {};
+  const hint = (name: string, otherwise: boolean): boolean => {
+    const value = hints[name];
+    return typeof value === "boolean" ? value : otherwise;
+  };
+  const readOnly = hint("readOnlyHint", false);
+  return {
+    readOnly,
+    destructive: readOnly ? false : hint("destructiveHint", true),
+    idempotent: hint("idempotentHint", false),
+    openWorld: hint("openWorldHint", true),
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * Chains: what stands in for a tool today, composed link by link over catalog versions.
+ *
+ * Owns: following links, composing parameters, fixed arguments and levels.
+ * Speaks: LineageLink, tool keys.
+ * Never: judging a rebind (maintain/).
+ *
+ * A step follows only links of a later version than the one it came by, so a chain cannot turn in a circle, and a catalog
+ * that goes back (v2 → v1) is just two more links.
+ */
+import type { CatalogVersion, ToolKey } from "../../model/ids.js";
+import type { JsonValue } from "../../model/json.js";
+import type { LineageLink } from "../../model/lineage.js";
+
+export interface Succession {
+  /** In order of use, without repeats. */
+  readonly to: ToolKey[];
+  readonly level: "certain" | "proposed";
+  /** The links followed, in the order they were followed. */
+  readonly links: LineageLink[];
+  /** parameter of the tool → parameter of what stands in for it; what no link mapped is missing. */
+  readonly params: Record<string, string>;
+  readonly fixedArguments: Record<string, JsonValue>;
+  readonly kind: LineageLink["kind"];
+}
+
+/**
+ * What stands in for `tool`, as somebody knows it who saw it at `since`; undefined while it is present itself, or where no
+ * usable chain ends at a present tool. Rejected links are ignored, confirmed ones count as certain. A chain is as sure as
+ * its weakest link; one that lost a part of a split, or a fixed argument on the way, is proposed.
+ */
+export function successors(
+  tool: ToolKey,
+  since: CatalogVersion,
+  links: readonly LineageLink[],
+  present: (key: ToolKey) => boolean,
+): Succession | undefined {
+  if (present(tool)) return undefined;
+  const usable = links.filter((link) => link.rejected === undefined);
+  return follow(tool, since, usable, present);
+}
+
+function follow(
+  tool: ToolKey,
+  since: CatalogVersion,
+  links: readonly LineageLink[],
+  present: (key: ToolKey) => boolean,
+): Succession | undefined {
+  const own = links.filter((link) => link.from === tool && link.atVersion > since).sort(earlierThenSurer);
+  for (const link of own) {
+    const succession = along(link, links, present);
+    if (succession !== undefined) return succession;
+  }
+  return undefined;
+}
+
+function earlierThenSurer(a: LineageLink, b: LineageLink): number {
+  return a.atVersion - b.atVersion || Number(isCertain(b)) - Number(isCertain(a)) || b.score - a.score || (a.id < b.id ? -1 : 1);
+}
+
+function isCertain(link: LineageLink): boolean {
+  return link.level === "certain" || link.confirmed !== undefined;
+}
+
+/** One link, and from each of its targets onward where that target left again. */
+function along(link: LineageLink, links: readonly LineageLink[], present: (key: ToolKey) => boolean): Succession | undefined {
+  const steps = link.to.map((key) => ({
+    key: key as ToolKey,
+    onward: present(key as ToolKey) ? undefined : follow(key as ToolKey, link.atVersion, links, present),
+  }));
+  const reached = steps.filter((step) => step.onward !== undefined || present(step.key));
+  if (reached.length === 0) return undefined;
+  const onwards = reached.flatMap((step) => (step.onward === undefined ? [] : [step.onward]));
+  const fixed = composeFixed(link.fixedArguments, reached);
+  const sure =
+    reached.length === steps.length && isCertain(link) && onwards.every((onward) => onward.level === "certain") && !fixed.lost;
+  return {
+    to: [...new Set(reached.flatMap((step) => step.onward?.to ?? [step.key]))],
+    level: sure ? "certain" : "proposed",
+    links: [...new Set([link, ...onwards.flatMap((onward) => onward.links)])],
+    params: composeParams(link.params, reached),
+    fixedArguments: fixed.arguments,
+    kind: composeKind(
+      link.kind,
+      onwards.map((onward) => onward.kind),
+    ),
+  };
+}
+
+interface Step {
+  readonly onward: Succession | undefined;
+}
+
+/** A parameter goes on by the first step that still has it. */
+function composeParams(params: Readonly<Record<string, string>>, steps: readonly Step[]): Record<string, string> {
+  const composed = new Map<string, string>();
+  for (const [old, next] of Object.entries(params)) {
+    const onward = firstHaving(next, steps);
+    if (onward !== undefined) composed.set(old, onward);
+  }
+  return Object.fromEntries(composed);
+}
+
+/** The name a parameter has at the end: its own where a step ends here, the mapped one where the step went on. */
+function firstHaving(name: string, steps: readonly Step[]): string | undefined {
+  for (const { onward } of steps) {
+    if (onward === undefined) return name;
+    if (Object.hasOwn(onward.params, name)) return onward.params[name];
+  }
+  return undefined;
+}
+
+function composeFixed(
+  fixed: Readonly<Record<string, JsonValue>>,
+  steps: readonly Step[],
+): { arguments: Record<string, JsonValue>; lost: boolean } {
+  const composed = new Map<string, JsonValue>();
+  let lost = false;
+  for (const { onward } of steps) {
+    for (const [name, value] of Object.entries(onward?.fixedArguments ?? {})) composed.set(name, value);
+  }
+  for (const [name, value] of Object.entries(fixed)) {
+    const onward = firstHaving(name, steps);
+    if (onward === undefined) lost = true;
+    else composed.set(onward, value);
+  }
+  return { arguments: Object.fromEntries(composed), lost };
+}
+
+/** The kind that says most about what changed for a caller: split, merged, superseded, renamed. */
+function composeKind(first: LineageLink["kind"], more: readonly LineageLink["kind"][]): LineageLink["kind"] {
+  const all = [first, ...more];
+  const order: readonly LineageLink["kind"][] = ["split", "merged", "superseded"];
+  return order.find((kind) => all.includes(kind)) ?? "renamed";
+}

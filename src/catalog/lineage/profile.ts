@@ -1,0 +1,207 @@
+/**
+ * Profiles: what lineage knows of one tool, computed once, and the corpus that weighs words.
+ *
+ * Owns: name words, verb, text vector, parameters with weights; inverse document frequencies of one upstream.
+ * Speaks: Tool in, Profile out.
+ * Never: comparing two tools (score.ts).
+ */
+import { isJsonObject } from "../../model/json.js";
+import type { JsonObject, JsonValue } from "../../model/json.js";
+import type { Tool } from "../../model/tool.js";
+import { isStopWord, isVerb, stem, verbOf, words } from "./words.js";
+
+export interface Parameter {
+  readonly name: string;
+  /** Stems of the name's words, in order. */
+  readonly stems: readonly string[];
+  /** JSON type word, or `any`. */
+  readonly type: string;
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: JsonObject;
+}
+
+export interface Profile {
+  readonly tool: Tool;
+  /** Name in words, compounds split where the catalog knows the parts. */
+  readonly words: readonly string[];
+  readonly stems: readonly string[];
+  /** The word of the name that says what the tool does, where there is one. */
+  readonly verb: string | undefined;
+  /** tf-idf of title and description, unit length; empty without text. */
+  readonly text: ReadonlyMap<string, number>;
+  readonly parameters: readonly Parameter[];
+  /** The tool's annotation says read-only or not, or nothing. */
+  readonly readOnlyHint: boolean | undefined;
+}
+
+/** Word statistics of one upstream's tools, those that left and those that are there. */
+export interface Corpus {
+  /** Names in words before compounds were split. */
+  readonly vocabulary: ReadonlySet<string>;
+  readonly verbFirst: boolean;
+  nameWeight(stemmed: string): number;
+  textWeight(stemmed: string): number;
+  /** Tools that had this stem in their names before this version, and that have it now. */
+  namedBefore(stemmed: string): number;
+  namedAfter(stemmed: string): number;
+}
+
+/** Statistics over the tools of one upstream: as they were before this version, and as they are in it. */
+export function corpusOf(before: readonly Tool[], after: readonly Tool[]): Corpus {
+  const distinct = new Map<string, Tool>();
+  for (const tool of [...before, ...after]) if (!distinct.has(tool.key)) distinct.set(tool.key, tool);
+  const vocabulary = new Set<string>();
+  for (const tool of distinct.values()) for (const word of words(tool.name)) vocabulary.add(word);
+  const parts = (tool: Tool): string[] => splitCompounds(words(tool.name), vocabulary);
+  const [names, texts, was, is] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+  let first = 0;
+  let last = 0;
+  for (const tool of distinct.values()) {
+    const own = parts(tool);
+    if (isVerb(own[0] ?? "")) first += 1;
+    if (isVerb(own.at(-1) ?? "")) last += 1;
+    countAll(names, own.map(stem));
+    countAll(texts, textTerms(tool));
+  }
+  for (const tool of before) countAll(was, parts(tool).map(stem));
+  for (const tool of after) countAll(is, parts(tool).map(stem));
+  const size = distinct.size;
+  return {
+    vocabulary,
+    verbFirst: first >= last,
+    nameWeight: (word) => inverse(size, names.get(word) ?? 0),
+    textWeight: (word) => inverse(size, texts.get(word) ?? 0),
+    namedBefore: (word) => was.get(word) ?? 0,
+    namedAfter: (word) => is.get(word) ?? 0,
+  };
+}
+
+function countAll(into: Map<string, number>, terms: readonly string[]): void {
+  for (const term of new Set(terms)) into.set(term, (into.get(term) ?? 0) + 1);
+}
+
+/** Smoothed idf; the floor keeps a word that every tool carries (a product prefix) from weighing nothing at all. */
+function inverse(size: number, frequency: number): number {
+  return Math.max(0.1, Math.log(1 + (size - frequency + 0.5) / (frequency + 0.5)));
+}
+
+export function profileOf(tool: Tool, corpus: Corpus): Profile {
+  const parts = splitCompounds(words(tool.name), corpus.vocabulary);
+  const hint = isJsonObject(tool.document["annotations"]) ? tool.document["annotations"]["readOnlyHint"] : undefined;
+  return {
+    tool,
+    words: parts,
+    stems: parts.map(stem),
+    verb: verbOf(parts, corpus.verbFirst),
+    text: textVector(textTerms(tool), corpus),
+    parameters: parametersOf(tool.inputSchema),
+    readOnlyHint: typeof hint === "boolean" ? hint : undefined,
+  };
+}
+
+/** `setparam` → set, param and `sessionhost` → session, host, where both parts stand as words in the catalog's names. */
+export function splitCompounds(parts: readonly string[], vocabulary: ReadonlySet<string>): string[] {
+  return parts.flatMap((part) => {
+    for (let cut = part.length - 3; cut >= 3; cut--) {
+      const [head, tail] = [part.slice(0, cut), part.slice(cut)];
+      if ((vocabulary.has(head) || isVerb(head)) && (vocabulary.has(tail) || isVerb(tail))) return [head, tail];
+    }
+    return [part];
+  });
+}
+
+/** Terms of free text: stems without stop words, one-letter words dropped. */
+export function terms(text: string): string[] {
+  return words(text)
+    .filter((word) => word.length > 1 && !isStopWord(word))
+    .map(stem);
+}
+
+function textTerms(tool: Tool): string[] {
+  return terms(`${tool.title ?? ""}\n${tool.description}`);
+}
+
+export function textVector(all: readonly string[], corpus: Corpus): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const term of all) counts.set(term, (counts.get(term) ?? 0) + 1);
+  let square = 0;
+  for (const [term, count] of counts) {
+    const weight = (1 + Math.log(count)) * corpus.textWeight(term);
+    counts.set(term, weight);
+    square += weight * weight;
+  }
+  const length = Math.sqrt(square);
+  for (const [term, weight] of counts) counts.set(term, weight / length);
+  return counts;
+}
+
+/** Top-level parameters, `$ref` resolved one step (local), root `allOf`/`anyOf`/`oneOf` branches looked into. */
+export function parametersOf(schema: JsonObject): Parameter[] {
+  const found = new Map<string, Parameter>();
+  const visit = (node: JsonObject, depth: number, optional: boolean): void => {
+    if (depth > 3) return;
+    const required = new Set(Array.isArray(node["required"]) ? node["required"] : []);
+    const properties = isJsonObject(node["properties"]) ? node["properties"] : {};
+    for (const [name, raw] of Object.entries(properties)) {
+      if (found.has(name)) continue;
+      found.set(name, parameter(name, resolved(raw, schema), required.has(name) && !optional));
+    }
+    for (const keyword of ["allOf", "anyOf", "oneOf"]) {
+      const branches = node[keyword];
+      if (!Array.isArray(branches)) continue;
+      for (const branch of branches) visit(resolved(branch, schema), depth + 1, optional || keyword !== "allOf");
+    }
+  };
+  visit(schema, 0, false);
+  return [...found.values()];
+}
+
+function parameter(name: string, schema: JsonObject, required: boolean): Parameter {
+  const description = schema["description"];
+  return {
+    name,
+    stems: words(name).map(stem),
+    type: typeWord(schema),
+    required,
+    description: typeof description === "string" ? description : "",
+    schema,
+  };
+}
+
+export function joinedName(of: Parameter): string {
+  return of.stems.join(" ");
+}
+
+function typeWord(schema: JsonObject): string {
+  const type = schema["type"];
+  if (typeof type === "string") return type === "integer" ? "number" : type;
+  if (Array.isArray(type)) return single(type.filter((word) => word !== "null"));
+  for (const keyword of ["anyOf", "oneOf"]) {
+    const branches = schema[keyword];
+    if (Array.isArray(branches)) {
+      return single(branches.flatMap((branch) => (isJsonObject(branch) && branch["type"] !== "null" ? [typeWord(branch)] : [])));
+    }
+  }
+  const listed = schema["enum"] ?? ("const" in schema ? [schema["const"] ?? null] : undefined);
+  return Array.isArray(listed) ? single(listed.map((value) => typeof value)) : "any";
+}
+
+function single(types: readonly JsonValue[]): string {
+  const distinct = new Set(types.map((type) => (type === "integer" ? "number" : type)));
+  const [only] = distinct;
+  return distinct.size === 1 && typeof only === "string" ? only : "any";
+}
+
+/** A local reference resolved; anything else that is no object becomes the empty schema. */
+export function resolved(value: JsonValue | undefined, root: JsonObject): JsonObject {
+  if (!isJsonObject(value)) return {};
+  const reference = value["$ref"];
+  if (typeof reference !== "string" || !reference.startsWith("#/")) return value;
+  let at: JsonValue | undefined = root;
+  for (const step of reference.slice(2).split("/")) {
+    const name = step.replace(/~1/g, "/").replace(/~0/g, "~");
+    at = isJsonObject(at) ? at[name] : undefined;
+  }
+  return isJsonObject(at) ? at : {};
+}

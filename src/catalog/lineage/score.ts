@@ -1,0 +1,187 @@
+/**
+ * Likeness of two tools: name, text, parameters, and what speaks against.
+ *
+ * Owns: the figures that gates are held against.
+ * Speaks: two Profiles of one Corpus.
+ * Never: deciding (gates.ts, assign.ts).
+ */
+import type { Corpus, Parameter, Profile } from "./profile.js";
+import { joinedName } from "./profile.js";
+import { isStopWord, isVerb, stem, verbKinship, verbsConflict, words } from "./words.js";
+
+export interface Likeness {
+  /** idf-weighted soft Dice of the names' words, 0…1. */
+  readonly name: number;
+  /** Cosine of the texts, 0…1; undefined where either tool has none. */
+  readonly text: number | undefined;
+  /** Share of the old tool's parameters that the new one has, required ones weighing more, 0…1. */
+  readonly coverage: number;
+  /** Share of the new tool's parameters that the old one has, 0…1. */
+  readonly reverse: number;
+  /** One reads and the other writes, or they write differently. */
+  readonly conflict: boolean;
+}
+
+/** Weight of a verb beside a noun in names: verbs are few and shared, nouns tell tools apart. */
+const VERB_WEIGHT = 0.8;
+/** A required parameter says more about a tool than an optional one. */
+const REQUIRED_WEIGHT = 1.6;
+/** Words that differ only by an ending beyond stemming (`config`, `configuration`). */
+const PREFIX_LIKENESS = 0.75;
+
+export function likeness(old: Profile, next: Profile, corpus: Corpus): Likeness {
+  const mapped = matchParameters(old.parameters, next.parameters);
+  return {
+    name: nameLikeness(old, next, corpus),
+    text: cosine(old.text, next.text),
+    coverage: covered(old.parameters, (parameter) => mapped.get(parameter)?.likeness ?? 0),
+    reverse: covered(next.parameters, reverseLikeness(mapped)),
+    conflict: conflicts(old, next),
+  };
+}
+
+/** .45 name + .30 text + .25 parameters; without texts their weight goes to name and parameters in proportion. */
+export function blend(of: Likeness): number {
+  const parameters = 0.7 * of.coverage + 0.3 * of.reverse;
+  return of.text === undefined
+    ? (0.45 * of.name + 0.25 * parameters) / 0.7
+    : 0.45 * of.name + 0.3 * of.text + 0.25 * parameters;
+}
+
+export function cosine(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number | undefined {
+  if (a.size === 0 || b.size === 0) return undefined;
+  const [few, many] = a.size <= b.size ? [a, b] : [b, a];
+  let sum = 0;
+  for (const [term, weight] of few) sum += weight * (many.get(term) ?? 0);
+  return Math.min(1, sum);
+}
+
+function wordWeight(word: string, corpus: Corpus): number {
+  return corpus.nameWeight(stem(word)) * (isVerb(word) ? VERB_WEIGHT : 1);
+}
+
+/** Kinship of two name words, 0…1. */
+export function wordLikeness(a: string, b: string): number {
+  if (a === b || stem(a) === stem(b)) return 1;
+  const verbs = verbKinship(a, b);
+  if (verbs !== undefined) return verbs;
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
+  return short.length >= 4 && long.startsWith(short) && short.length >= 0.4 * long.length ? PREFIX_LIKENESS : 0;
+}
+
+function nameLikeness(old: Profile, next: Profile, corpus: Corpus): number {
+  return softDice(old.words, next.words, (word) => wordWeight(word, corpus));
+}
+
+/** Soft Dice: each word is matched with its best free partner, best pairs first. */
+export function softDice(a: readonly string[], b: readonly string[], weight: (word: string) => number): number {
+  const total = sum(a.map(weight)) + sum(b.map(weight));
+  if (total === 0) return 0;
+  const pairs: { i: number; j: number; likeness: number }[] = [];
+  a.forEach((left, i) =>
+    b.forEach((right, j) => {
+      const alike = wordLikeness(left, right);
+      if (alike > 0) pairs.push({ i, j, likeness: alike });
+    }),
+  );
+  pairs.sort((p, q) => q.likeness - p.likeness || p.i - q.i || p.j - q.j);
+  const [usedA, usedB] = [new Set<number>(), new Set<number>()];
+  let shared = 0;
+  for (const { i, j, likeness: alike } of pairs) {
+    if (usedA.has(i) || usedB.has(j)) continue;
+    usedA.add(i);
+    usedB.add(j);
+    shared += alike * (weight(a[i] ?? "") + weight(b[j] ?? ""));
+  }
+  return shared / total;
+}
+
+function sum(of: readonly number[]): number {
+  return of.reduce((total, one) => total + one, 0);
+}
+
+/**
+ * Verbs decide where both names have one; else the annotations, where both tools carry one. A target whose name or text
+ * speaks of the old verb too ("lock or unlock") does not exclude it.
+ */
+export function conflicts(old: Profile, next: Profile): boolean {
+  if (old.verb !== undefined && next.verb !== undefined) {
+    return verbsConflict(old.verb, next.verb) && !next.words.includes(old.verb) && !words(next.tool.description).includes(old.verb);
+  }
+  return old.readOnlyHint !== undefined && next.readOnlyHint !== undefined && old.readOnlyHint !== next.readOnlyHint;
+}
+
+export interface ParameterMatch {
+  readonly to: Parameter;
+  readonly likeness: number;
+}
+
+/**
+ * Old parameters matched one to one with new ones: same words first, then kin words of the same type.
+ * A different type costs a part; below half nothing is matched.
+ */
+export function matchParameters(old: readonly Parameter[], next: readonly Parameter[]): Map<Parameter, ParameterMatch> {
+  const matched = new Map<Parameter, ParameterMatch>();
+  const free = new Set(next);
+  const byName = new Map(next.map((parameter) => [joinedName(parameter), parameter]));
+  for (const parameter of old) {
+    const same = byName.get(joinedName(parameter));
+    if (same === undefined || !free.has(same)) continue;
+    matched.set(parameter, { to: same, likeness: sameType(parameter, same) ? 1 : 0.7 });
+    free.delete(same);
+  }
+  const pairs: { from: Parameter; to: Parameter; likeness: number }[] = [];
+  for (const from of old) {
+    if (matched.has(from)) continue;
+    for (const to of free) {
+      const alike = softDice(from.stems.filter(notStop), to.stems.filter(notStop), () => 1) * (sameType(from, to) ? 1 : 0.7);
+      if (alike >= 0.5) pairs.push({ from, to, likeness: alike });
+    }
+  }
+  pairs.sort((a, b) => b.likeness - a.likeness);
+  for (const { from, to, likeness: alike } of pairs) {
+    if (matched.has(from) || !free.has(to)) continue;
+    matched.set(from, { to, likeness: alike });
+    free.delete(to);
+  }
+  return matched;
+}
+
+function notStop(word: string): boolean {
+  return !isStopWord(word);
+}
+
+export function sameType(a: Parameter, b: Parameter): boolean {
+  return a.type === b.type || a.type === "any" || b.type === "any";
+}
+
+function reverseLikeness(mapped: ReadonlyMap<Parameter, ParameterMatch>): (parameter: Parameter) => number {
+  const back = new Map([...mapped.values()].map((match) => [match.to, match.likeness]));
+  return (parameter) => back.get(parameter) ?? 0;
+}
+
+/** A tool without parameters has nothing to lose: covered. */
+function covered(parameters: readonly Parameter[], alike: (parameter: Parameter) => number): number {
+  let total = 0;
+  let held = 0;
+  for (const parameter of parameters) {
+    const weight = parameter.required ? REQUIRED_WEIGHT : 1;
+    total += weight;
+    held += weight * alike(parameter);
+  }
+  return total === 0 ? 1 : held / total;
+}
+
+/**
+ * Words that tell the two apart as different things, not as one thing under another name: a noun of the old name that other
+ * tools still carry, or a noun of the new name that tools carried before, with nothing on the other side that gave way.
+ */
+export function foreignWords(old: Profile, next: Profile, corpus: Corpus): { dropped: string[]; brought: string[]; living: boolean } {
+  const lone = (from: Profile, other: Profile): string[] =>
+    from.words.filter((word) => !isVerb(word) && !isStopWord(word) && !other.words.some((partner) => wordLikeness(word, partner) >= PREFIX_LIKENESS));
+  const [dropped, brought] = [lone(old, next), lone(next, old)];
+  const living =
+    dropped.some((word) => corpus.namedAfter(stem(word)) > 0) ||
+    (dropped.length === 0 && brought.some((word) => corpus.namedBefore(stem(word)) > 0));
+  return { dropped, brought, living };
+}

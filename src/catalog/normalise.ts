@@ -1,0 +1,15 @@
+/**
+ * The normal form of a schema: cosmetic rewritings of one contract have one form.
+ *
+ * Owns: the entry point that digests and golden vectors rely on. A change of what it returns is a new contract digest format.
+ * Speaks: JSON Schema in, JSON Schema 2020-12 out.
+ * Never: looks at more than the document it is given.
+ */
+import type { JsonValue } from "../model/json.js";
+import { printSlot } from "./schema/print.js";
+import { readSchema } from "./schema/read.js";
+
+/** Idempotent. Keeps defaults, drops annotations, resolves local references; what it does not understand stays, to be compared. */
+export function normaliseSchema(schema: JsonValue): JsonValue {
+  return printSlot(readSchema(schema));
+}
