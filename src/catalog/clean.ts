@@ -8,7 +8,7 @@
 
 /** Cheap test that lets nearly every text pass untouched: anything that might have to go. */
 const SUSPECT =
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\uffff\ud800-\udfff]|\u034f|[\u180b-\u180f]|[\ufe00-\ufe0f]/;
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\uffff\ud800-\udfff]|\u034f|[\u17b4-\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]/;
 
 /** Terminal control strings, whole: CSI, OSC and the other string kinds, two-character escapes. */
 const ANSI =
