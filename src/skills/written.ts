@@ -122,7 +122,8 @@ function readYaml(head: string): YamlReading {
   });
   const second = repaired.length > 0 ? parse(lines.join("\n")) : undefined;
   if (second !== undefined && second.errors.length === 0) return { document: second, repaired, why: "" };
-  return { document: undefined, repaired: [], why: `The front matter is not YAML that can be read: ${firstLine(error)}` };
+  const line = (error.linePos?.[0].line ?? 1) + 1;
+  return { document: undefined, repaired: [], why: `Line ${line} of the front matter is not YAML that can be read: ${firstLine(error)}.` };
 }
 
 function parse(head: string): Document {
@@ -245,4 +246,8 @@ export function writeFrontMatter(fields: ReadonlyMap<string, string | ReadonlyMa
 
 const leading = (line: string): number => line.length - line.trimStart().length;
 const excerpt = (line: string): string => Array.from(line.replace(/[\u0000-\u001F\u007F]/g, " ")).slice(0, 60).join("");
-const firstLine = (error: YAMLError): string => (error.message.split("\n")[0] ?? "").replace(/:$/, "").trim();
+const firstLine = (error: YAMLError): string =>
+  (error.message.split("\n")[0] ?? "")
+    .replace(/:$/, "")
+    .replace(/ at line \d+, column \d+$/, "")
+    .trim();
