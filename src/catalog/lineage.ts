@@ -28,7 +28,7 @@ import { linkOf } from "./lineage/link.js";
 import type { Finding } from "./lineage/link.js";
 import { corpusOf, profileOf } from "./lineage/profile.js";
 import type { Corpus, Profile } from "./lineage/profile.js";
-import { splitsByModes, splitsByWords } from "./lineage/split.js";
+import { leftoverParts, splitsByModes, splitsByWords } from "./lineage/split.js";
 
 export { successors } from "./lineage/chain.js";
 export type { Succession } from "./lineage/chain.js";
@@ -139,7 +139,8 @@ function lineageOf(input: LineageInput, keeper: Keeper): { findings: readonly Fi
   const profile = (tool: Tool): Profile => profileOf(tool, corpus);
   const work: Workspace = { corpus, keeper, atVersion: input.atVersion, findings: [] };
   const kept = input.kept.map((pair) => ({ before: profile(pair.before), after: profile(pair.after) }));
-  let olds = input.removed.map(profile);
+  const left = input.removed.map(profile);
+  let olds = left;
   let news = input.added.map(profile);
   const renamed: Pair[] = [];
   const settle = (pairs: readonly Pair[]): void => {
@@ -165,6 +166,7 @@ function lineageOf(input: LineageInput, keeper: Keeper): { findings: readonly Fi
   ];
   const { verdicts, hints } = assign(olds, targets, corpus, keeper);
   scored(verdicts, olds, news, work);
+  widen(work, left, news);
   late(departed.map((one) => ({ profile: profile(one.tool), since: one.missingSince })), news, kept, work);
   return { findings: work.findings, nearest: nearestOf(hints, work.findings) };
 }
@@ -207,6 +209,21 @@ function scored(verdicts: readonly Verdict[], olds: readonly Profile[], news: re
       atVersion,
     });
   }
+}
+
+/** Renames by rule or score that changed a verb, where a second tool of the same nouns came too: rather a split. */
+function widen(work: Workspace, removed: readonly Profile[], news: readonly Profile[]): void {
+  const taken = new Set(work.findings.flatMap((finding) => finding.to));
+  work.findings.forEach((finding, at) => {
+    const [next] = finding.to;
+    if (next === undefined || finding.kind !== "renamed" || finding.to.length > 1) return;
+    const free = news.filter((other) => !taken.has(other));
+    const more = leftoverParts(finding.old, next, free, removed, work.corpus, work.keeper);
+    if (more.length === 0) return;
+    more.forEach((part) => taken.add(part));
+    const evidence = [...finding.evidence, ...more.map((part) => `\`${part.tool.key}\` reads the same things`)];
+    work.findings[at] = { ...finding, to: [next, ...more], kind: "split", level: "proposed", evidence };
+  });
 }
 
 function kindOf(target: Target, merges: boolean): LineageLink["kind"] {

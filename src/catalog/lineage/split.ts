@@ -11,7 +11,7 @@ import { assignModes } from "./method.js";
 import type { Corpus, Profile } from "./profile.js";
 import { terms } from "./profile.js";
 import { discriminatorsOf } from "./discriminator.js";
-import { isUmbrella, isVerb, sameAct, stem, verbRole } from "./words.js";
+import { isUmbrella, sameAct, stem, verbRole } from "./words.js";
 
 export interface Split {
   readonly old: Profile;
@@ -23,12 +23,34 @@ export interface Split {
 
 /** Splits that the old tools' own mode arguments name. */
 export function splitsByModes(olds: readonly Profile[], news: readonly Profile[], corpus: Corpus, keeper: Keeper): Split[] {
-  return claim(olds, news, (old, free) => byModes(old, free, corpus, keeper));
+  const kin = kinship(olds, corpus, keeper);
+  return claim(olds, news, (old, free) => byModes(old, free, kin, corpus, keeper));
 }
 
 /** Splits that names and texts suggest; never certain. */
 export function splitsByWords(olds: readonly Profile[], news: readonly Profile[], corpus: Corpus, keeper: Keeper): Split[] {
-  return claim(olds, news, (old, free) => byWords(old, free, olds, corpus, keeper));
+  const kin = kinship(olds, corpus, keeper);
+  return claim(olds, news, (old, free) => byWords(old, free, kin, keeper));
+}
+
+/**
+ * Parts that a rename of a verb left over: `x_get` that became `x_details` may have become `x_list` too. Only reading tools of
+ * the very same nouns count.
+ */
+export function leftoverParts(
+  old: Profile,
+  next: Profile,
+  free: readonly Profile[],
+  olds: readonly Profile[],
+  corpus: Corpus,
+  keeper: Keeper,
+): Profile[] {
+  if (old.verb === undefined || next.verb === undefined || old.verb === next.verb || verbRole(old.verb) !== "read") return [];
+  const kin = kinship(olds, corpus, keeper);
+  const nouns = nounsOf(old).sort().join(" ");
+  return free.filter(
+    (part) => nounsOf(part).sort().join(" ") === nouns && part.verb !== undefined && verbRole(part.verb) === "read" && kin.own(old, part),
+  );
 }
 
 /** Each new tool is part of one split at most. */
@@ -49,54 +71,77 @@ function claim(
   });
 }
 
+/** How a part likens an old tool, roles swapped: as if the part had left and the old tool had been added. */
+interface Kinship {
+  readonly score: (old: Profile, part: Profile) => number;
+  /** No other old tool is a better source of the part. */
+  readonly own: (old: Profile, part: Profile) => boolean;
+}
+
+function kinship(olds: readonly Profile[], corpus: Corpus, keeper: Keeper): Kinship {
+  const wholes = new Map(olds.map((old) => [old, targetOf(old, undefined, "added", new Set())]));
+  const score = (old: Profile, part: Profile): number => {
+    const whole = wholes.get(old);
+    return whole === undefined ? 0 : candidateOf(part, whole, corpus, keeper).score;
+  };
+  const own = (old: Profile, part: Profile): boolean =>
+    keeper.holds(
+      "split-own-best",
+      olds.every((other) => other === old || score(other, part) < score(old, part)),
+    );
+  return { score, own };
+}
+
 /** The old tool's mode argument names what each part does. */
-function byModes(old: Profile, news: readonly Profile[], corpus: Corpus, keeper: Keeper): Split | undefined {
+function byModes(old: Profile, news: readonly Profile[], kin: Kinship, corpus: Corpus, keeper: Keeper): Split | undefined {
   const whole = targetOf(old, undefined, "added", new Set());
-  const exact = assignModes(news, whole, corpus, keeper).filter((one) => one.fit.exact);
+  if (whole.discriminators.length === 0) return undefined;
+  const fits = assignModes(news, whole, corpus, keeper);
+  const exact = fits.filter((one) => one.fit.exact);
   if (exact.length === 0 || !keeper.reaches("split-parts", exact.length)) return undefined;
+  const named = fits.map((one) => one.old);
+  const more = news.filter((part) => !named.includes(part) && isPart(old, part, kin, keeper));
   return {
     old,
-    parts: exact.map((one) => one.old),
+    parts: [...named, ...more],
     level: "certain",
     score: 0.95,
     evidence: [
       `${exact.length} tools are what its modes were`,
-      ...exact.map((one) => `\`${one.fit.label}\` is \`${one.old.tool.key}\` now`),
+      ...fits.map((one) => `\`${one.fit.label}\` is ${one.fit.exact ? "" : "nearly "}\`${one.old.tool.key}\` now`),
     ],
   };
 }
 
-/** No mode argument: the parts share the old tool's nouns, and its text or verb announces what sets them apart. */
-function byWords(
-  old: Profile,
-  news: readonly Profile[],
-  olds: readonly Profile[],
-  corpus: Corpus,
-  keeper: Keeper,
-): Split | undefined {
+/** No mode argument: each part carries the old tool's nouns, or its text announces what sets the part apart. */
+function byWords(old: Profile, news: readonly Profile[], kin: Kinship, keeper: Keeper): Split | undefined {
   const parts = news
-    .map((next) => ({ next, score: scoreOf(old, next, corpus, keeper) }))
-    .filter(({ next, score }) => keeper.reaches("split-likeness", score) && announces(old, next))
-    .filter(({ next, score }) => keeper.holds("split-own-best", olds.every((other) => other === old || scoreOf(other, next, corpus, keeper) < score)))
-    .sort((a, b) => b.score - a.score || (a.next.tool.key < b.next.tool.key ? -1 : 1));
+    .filter((part) => isPart(old, part, kin, keeper))
+    .map((part) => ({ part, score: kin.score(old, part) }))
+    .sort((a, b) => b.score - a.score || (a.part.tool.key < b.part.tool.key ? -1 : 1));
   const [first] = parts;
   if (first === undefined || !keeper.reaches("split-parts", parts.length)) return undefined;
   return {
     old,
-    parts: parts.map((part) => part.next),
+    parts: parts.map((one) => one.part),
     level: "proposed",
     score: first.score,
     evidence: [
-      `${parts.length} added tools share its words and its text announces each`,
-      ...parts.map((part) => `\`${part.next.tool.key}\` at ${part.score.toFixed(2)}`),
+      `${parts.length} added tools share its words`,
+      ...parts.map((one) => `\`${one.part.tool.key}\` at ${one.score.toFixed(2)}`),
     ],
   };
 }
 
-function scoreOf(old: Profile, next: Profile, corpus: Corpus, keeper: Keeper): number {
-  return candidateOf(old, targetOf(next, undefined, "added", new Set()), corpus, keeper).score;
+function isPart(old: Profile, part: Profile, kin: Kinship, keeper: Keeper): boolean {
+  return announces(old, part) && keeper.reaches("split-likeness", kin.score(old, part)) && kin.own(old, part);
 }
 
+function nounsOf(profile: Profile): string[] {
+  return profile.words.filter((word) => word !== profile.verb).map(stem);
+}
+
+/** The part does what the old tool's verb or text covers, on the old tool's nouns or on things its text names. */
 function announces(old: Profile, part: Profile): boolean {
   const known = new Set([
     ...old.stems,
@@ -104,7 +149,10 @@ function announces(old: Profile, part: Profile): boolean {
     ...old.parameters.flatMap((parameter) => [...parameter.stems, ...terms(parameter.description)]),
     ...discriminatorsOf(old).flatMap((one) => one.values.flatMap((value) => value.stems)),
   ]);
-  return part.words.every((word) => known.has(stem(word)) || (isVerb(word) && covers(old, word)));
+  const act = part.verb === undefined || known.has(stem(part.verb)) || covers(old, part.verb);
+  const nouns = nounsOf(old);
+  const within = nouns.length > 0 && nouns.every((noun) => part.stems.includes(noun));
+  return act && (within || nounsOf(part).every((noun) => known.has(noun)));
 }
 
 /** The old tool's verb is an umbrella over the part's, or the same act, or both read. */
