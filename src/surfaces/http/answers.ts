@@ -1,0 +1,193 @@
+/**
+ * What `/v1` answers, as schemas: the source of the OpenAPI document.
+ *
+ * Owns: shapes of answers that are not stored formats (those come from model/).
+ * Speaks: zod.
+ * Never: checks answers at run time; a test holds them against what routes really answer.
+ */
+import { z } from "zod";
+import { catalogManifestFormat } from "../../model/catalog.js";
+import { callLineFormat, episodeFormat } from "../../model/episode.js";
+import { lineageLinkSchema } from "../../model/lineage.js";
+import { reportFormat } from "../../model/maintenance.js";
+import { contractFormat, editSchema, tierSchema } from "../../model/skill.js";
+import { standingSchema } from "../../model/standing.js";
+import { viewRecordFormat, viewSchema } from "../../model/view.js";
+
+export const problem = z.object({ code: z.string(), where: z.string(), text: z.string() });
+const problems = z.array(problem);
+const digests = z.object({ contract: z.string(), text: z.string(), document: z.string() });
+
+export const view = viewSchema;
+export const described = z.object({
+  tools: z.array(
+    z.object({
+      tool: z.string(),
+      name: z.string(),
+      definition: z.record(z.string(), z.unknown()),
+      marks: z.array(z.string()),
+      notes: z.array(z.string()),
+    }),
+  ),
+  missing: z.array(z.object({ asked: z.string(), why: z.string(), instead: z.array(z.string()) })),
+});
+export const toolResult = z
+  .looseObject({
+    content: z.array(z.looseObject({ type: z.string() })).optional(),
+    structuredContent: z.unknown().optional(),
+    isError: z.boolean().optional(),
+    _meta: z.record(z.string(), z.unknown()).optional(),
+  })
+  .describe("The upstream's own result, untouched; `_meta` also names the episode.");
+export const finished = z.object({
+  episode: z.string(),
+  outcome: z.string(),
+  trust: z.literal("claim"),
+  recorded: z.object({ calls: z.int(), tools: z.array(z.string()), views: z.int() }),
+  note: z.string(),
+});
+
+export const catalog = z.object({
+  version: z.int(),
+  digest: z.string(),
+  time: z.string(),
+  tools: z.array(
+    z.object({
+      tool: z.string(),
+      name: z.string(),
+      title: z.string().optional(),
+      description: z.string(),
+      signature: z.string(),
+      annotations: z.object({
+        readOnly: z.boolean(),
+        destructive: z.boolean(),
+        idempotent: z.boolean(),
+        openWorld: z.boolean(),
+      }),
+      digests,
+      marks: z.array(z.string()),
+    }),
+  ),
+  problems,
+});
+export const versions = z.array(
+  z.object({
+    version: z.int(),
+    time: z.string(),
+    cause: z.string(),
+    digest: z.string(),
+    tools: z.int(),
+    added: z.int(),
+    removed: z.int(),
+    changed: z.int(),
+  }),
+);
+export const manifest = catalogManifestFormat.schema;
+export const drift = z.object({
+  from: z.int(),
+  to: z.int(),
+  added: z.array(z.string()),
+  removed: z.array(z.string()),
+  changed: z.array(z.string()),
+  changes: z.array(
+    z.object({
+      tool: z.string(),
+      rule: z.string(),
+      verdict: z.string(),
+      path: z.string(),
+      field: z.string().optional(),
+      renamedTo: z.string().optional(),
+      before: z.unknown().optional(),
+      after: z.unknown().optional(),
+      text: z.string(),
+    }),
+  ),
+  unclassified: z.int(),
+  lineage: z.array(lineageLinkSchema),
+  causes: z.array(z.object({ rule: z.string(), field: z.string().optional(), tools: z.array(z.string()), text: z.string() })),
+  skills: z.array(z.object({ skill: z.string(), standing: standingSchema })),
+});
+export const link = lineageLinkSchema;
+export const links = z.array(lineageLinkSchema);
+export const synced = z.object({
+  version: z.int(),
+  results: z.array(z.object({ label: z.string(), ok: z.boolean(), reason: z.string().optional() })),
+});
+export const approved = z.object({ tool: z.string(), standing: z.array(z.string()) });
+
+const skillShape = {
+  name: z.string(),
+  tier: tierSchema,
+  description: z.string(),
+  provenance: z.enum(["starter", "rules", "llm", "human", "import"]),
+  revision: z.int(),
+  standing: standingSchema,
+  pinned: z.boolean(),
+  tools: z.array(z.string()),
+};
+const files = z.record(z.string(), z.string());
+export const skill = z.object(skillShape);
+export const skills = z.array(skill);
+export const skillDetail = z.object({
+  ...skillShape,
+  text: z.string(),
+  files,
+  contract: contractFormat.schema,
+  problems,
+  successors: links,
+});
+export const skillHistory = z.array(
+  z.object({ revision: z.int(), time: z.string(), cause: z.string(), edit: editSchema.optional(), files }),
+);
+export const skillRemoved = z.object({ removed: z.string(), revision: z.int() });
+export const skillsImported = z.object({ imported: z.array(z.string()), problems, revision: z.int() });
+export const reverted = z.object({ revision: z.int(), changed: z.array(z.string()) });
+export const lint = problems;
+
+export const graph = z.looseObject({}).describe("Nodes and edges of the dependency graph, in graphology's serialised form.");
+export const why = z.object({
+  skill: z.string(),
+  standing: standingSchema,
+  paths: z.array(z.object({ path: z.array(z.string()), level: z.string(), text: z.string() })),
+});
+
+export const report = reportFormat.schema;
+export const reports = z.array(report);
+export const episode = episodeFormat.schema;
+export const episodes = z.array(episode);
+export const episodeDetail = z.object({ episode, calls: z.array(callLineFormat.schema) });
+export const viewRecord = viewRecordFormat.schema;
+export const replayed = z.object({ view: viewSchema, same: z.boolean(), differences: z.array(z.string()) });
+
+export const upstreams = z.array(
+  z.object({
+    label: z.string(),
+    presence: z.object({ state: z.string(), since: z.string(), reason: z.string().optional() }),
+    transport: z.enum(["stdio", "http", "sse"]),
+    era: z.enum(["legacy", "modern"]).optional(),
+    server: z.object({ name: z.string(), version: z.string() }).optional(),
+    capabilities: z.record(z.string(), z.unknown()).optional(),
+    instructions: z.string().optional(),
+    pid: z.int().optional(),
+    calls: z.int(),
+    failures: z.int(),
+    stderrTail: z.string(),
+    noiseLines: z.int(),
+    prefix: z.string().optional(),
+  }),
+);
+export const health = z.object({
+  version: z.string(),
+  pid: z.int(),
+  home: z.string(),
+  started: z.string(),
+  ready: z.boolean(),
+  catalog: z.int(),
+  library: z.int(),
+  tools: z.int(),
+  skills: z.object({ active: z.int(), inactive: z.int() }),
+  upstreams: z.array(z.object({ label: z.string(), presence: z.string() })),
+  problems,
+  retrieval: z.object({ vectors: z.string() }),
+});
+export const keptResult = z.object({ mimeType: z.string(), text: z.string() });

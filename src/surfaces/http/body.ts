@@ -1,0 +1,60 @@
+/**
+ * Request bodies, bounded before anything is buffered.
+ *
+ * Owns: the limit, reading, JSON parsing.
+ * Speaks: IncomingMessage in; JSON out; Fault `input-too-large` and `input-invalid`.
+ * Never: what the JSON means.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Fault } from "../../model/fault.js";
+
+/** Thrown for a body that is not JSON, so that MCP routes can answer with a parse error. */
+export class NotJson extends Error {}
+
+/**
+ * Reads a body as JSON. A declared length above the limit is refused before a byte is read, an undeclared one at the
+ * limit; the socket is then closed, since the rest of the body is still on its way.
+ */
+export async function readJson(req: IncomingMessage, res: ServerResponse, limitBytes: number): Promise<unknown> {
+  const declared = req.headers["content-length"];
+  if (declared !== undefined && Number(declared) > limitBytes) throw tooLarge(req, res, limitBytes);
+  const bytes = await readBytes(req, limitBytes);
+  if (bytes === undefined) throw tooLarge(req, res, limitBytes);
+  const text = bytes.toString("utf8");
+  try {
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown;
+  } catch {
+    throw new NotJson(bytes.length === 0 ? "The body is empty." : "The body is not JSON.");
+  }
+}
+
+/** All bytes, or undefined as soon as they are more than the limit (the request is then paused, not destroyed). */
+function readBytes(req: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > limitBytes) {
+        req.off("data", onData);
+        resolve(undefined);
+      } else chunks.push(chunk);
+    };
+    req.on("data", onData);
+    req.once("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));
+    req.once("error", reject);
+    req.once("close", () => reject(new Fault("call-cancelled", "The request ended before its body did.")));
+  });
+}
+
+function tooLarge(req: IncomingMessage, res: ServerResponse, limitBytes: number): Fault {
+  res.setHeader("Connection", "close");
+  req.pause();
+  res.once("finish", () => req.socket.destroySoon());
+  return new Fault("input-too-large", `At most ${limitBytes} bytes are taken.`);
+}
+
+/** `application/json` with or without parameters. */
+export function isJsonType(header: string | undefined): boolean {
+  return header !== undefined && (header.split(";", 1)[0] ?? "").trim().toLowerCase() === "application/json";
+}

@@ -1,0 +1,81 @@
+/**
+ * Listening, and stopping so that calls under way are answered.
+ *
+ * Owns: the server's timeouts, the order of a stop, its bound.
+ * Speaks: node:http.
+ * Never: knows what a request is for.
+ *
+ *   close(boundMs): refuse new requests → wait until nothing is under way or the bound is over → end sessions and
+ *   streams → close what is still connected.
+ */
+import { createServer } from "node:http";
+import type { RequestListener, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Fault } from "../../model/fault.js";
+import { SURFACE_LIMITS } from "../../model/policy.js";
+
+export interface Listening {
+  /** `http://host:port`, as a client on this machine would write it. */
+  readonly url: string;
+  readonly port: number;
+  /** Stops. Idempotent; resolves when the port is free. Takes at most `boundMs` milliseconds and a little. */
+  close(boundMs: number): Promise<void>;
+}
+
+export interface Stopping {
+  /** From now on requests are refused and no stream is kept open for announcements. */
+  readonly stopping: () => void;
+  readonly busy: () => boolean;
+  /** Ends sessions and streams. */
+  readonly end: () => Promise<void>;
+}
+
+/** How often a stop looks whether calls have finished, in milliseconds. */
+const LOOK_MS = 20;
+
+export async function listen(app: RequestListener, host: string, port: number, stop: Stopping): Promise<Listening> {
+  const server = createServer(app);
+  server.keepAliveTimeout = SURFACE_LIMITS.idleConnectionMs;
+  server.headersTimeout = SURFACE_LIMITS.headersTimeoutMs;
+  // The time a client may take to send a request. Answers may take as long as their calls do.
+  server.requestTimeout = SURFACE_LIMITS.requestTimeoutMs;
+  await bind(server, host, port);
+  const address = server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  return {
+    url: `http://${shown(host)}:${address.port}`,
+    port: address.port,
+    close: (boundMs) => (closing ??= close(server, boundMs, stop)),
+  };
+}
+
+function bind(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const why = error.code === "EADDRINUSE" ? "the port is taken" : (error.code ?? error.message);
+      reject(
+        new Fault("config-invalid", `Cannot listen on ${host}:${port}: ${why}.`, { code: error.code ?? "" }, { cause: error }),
+      );
+    });
+    server.listen(port, host, () => resolve());
+  });
+}
+
+async function close(server: Server, boundMs: number, stop: Stopping): Promise<void> {
+  stop.stopping();
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const until = performance.now() + boundMs;
+  while (stop.busy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  await stop.end();
+  // Last words that were just written still have to leave.
+  await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  server.closeAllConnections();
+  await closed;
+}
+
+function shown(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}

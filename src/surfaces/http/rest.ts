@@ -1,0 +1,135 @@
+/**
+ * Serves `/v1`: authorises, reads, runs one operation, answers.
+ *
+ * Owns: the order of those steps for every route; event streams of long work.
+ * Speaks: express, routes; faults become problem documents.
+ * Never: knows a single operation (routes*.ts).
+ */
+import { Router } from "express";
+import type { Request, Response } from "express";
+import { z } from "zod";
+import { Fault, Refusal } from "../../model/fault.js";
+import type { Caller, Operations } from "../../model/operations.js";
+import { SURFACE_LIMITS } from "../../model/policy.js";
+import { inputFault, readInput } from "../mcp/facade-input.js";
+import type { Outcome } from "../mcp/tools.js";
+import { refusalResult } from "../mcp/translate.js";
+import { isJsonType, NotJson, readJson } from "./body.js";
+import type { Metrics } from "./metrics.js";
+import { openApi } from "./openapi.js";
+import { TextAnswer } from "./route.js";
+import type { Route } from "./route.js";
+import { ROUTES } from "./routes.js";
+import { keepAlive } from "./session-transport.js";
+import type { CallerBasics } from "./tokens.js";
+import { problemOf, sendJson, sendText, TRANSPORT_STATUS } from "./translate.js";
+
+export interface RestOptions {
+  readonly operations: Operations;
+  readonly version: string;
+  readonly requestBytes: number;
+  readonly metrics: Metrics;
+  /** Throws Fault `unauthorized`. */
+  readonly authorise: (req: Request) => CallerBasics;
+  /** Counts a request as under way until its answer is out. */
+  readonly track: (res: Response) => void;
+}
+
+export function createRest(options: RestOptions): Router {
+  const router = Router();
+  let document: string | undefined;
+  router.get("/openapi.json", (_req, res) => {
+    document ??= JSON.stringify(openApi(options.version));
+    sendText(res, TRANSPORT_STATUS.ok, document, "application/json");
+  });
+  for (const route of ROUTES) router[route.method](route.path, (req, res) => serve(route, req, res, options));
+  return router;
+}
+
+async function serve(route: Route, req: Request, res: Response, options: RestOptions): Promise<void> {
+  const basics = options.authorise(req);
+  if (route.rights.length > 0 && !route.rights.some((right) => basics.rights.has(right))) {
+    throw new Fault("forbidden", `It needs the right ${route.rights.join(" or ")}.`, { rights: [...route.rights] });
+  }
+  options.track(res);
+  const caller: Caller = { ...basics, session: undefined };
+  const gone = new AbortController();
+  res.once("close", () => {
+    if (!res.writableFinished) gone.abort();
+  });
+  const began = performance.now();
+  let outcome: Outcome = "ok";
+  try {
+    const query = readQuery(route, req);
+    const body = await readBody(route, req, res, options.requestBytes);
+    const streaming = route.event !== undefined && req.headers.accept?.includes("text/event-stream") === true;
+    const work = route.run(options.operations, {
+      params: req.params as Record<string, string>,
+      query: query as never,
+      body: body as never,
+      caller,
+      signal: gone.signal,
+      inEpisode: (episode) => res.setHeader("Steward-Episode", episode),
+    });
+    if (streaming) await streamed(route.event ?? "", work, res);
+    else answer(await work, res);
+  } catch (error) {
+    outcome = error instanceof Refusal ? "refused" : error instanceof Fault ? "fault" : "bug";
+    if (!(error instanceof Refusal)) throw error instanceof z.ZodError ? inputFault(error) : error;
+    // The upstream said no: that is its answer, not a problem of ours.
+    sendJson(res, TRANSPORT_STATUS.ok, refusalResult(error));
+  } finally {
+    options.metrics.call("rest", route.path.slice(1), outcome, (performance.now() - began) / 1_000);
+  }
+}
+
+function readQuery(route: Route, req: Request): unknown {
+  return route.query === undefined ? {} : readInput(route.query, req.query);
+}
+
+async function readBody(route: Route, req: Request, res: Response, limitBytes: number): Promise<unknown> {
+  if (route.body === undefined) return undefined;
+  const empty = req.headers["transfer-encoding"] === undefined && Number(req.headers["content-length"] ?? "0") === 0;
+  if (!empty && !isJsonType(req.headers["content-type"])) throw new Fault("input-invalid", "The body must be application/json.");
+  let raw: unknown;
+  try {
+    raw = empty ? undefined : await readJson(req, res, limitBytes);
+  } catch (error) {
+    throw error instanceof NotJson ? new Fault("input-invalid", error.message) : error;
+  }
+  if (route.unread === true) return raw;
+  const parsed = route.body.safeParse(raw);
+  if (!parsed.success) throw inputFault(parsed.error);
+  return parsed.data;
+}
+
+function answer(value: unknown, res: Response): void {
+  if (value instanceof TextAnswer) sendText(res, TRANSPORT_STATUS.ok, value.text, value.type);
+  else sendJson(res, TRANSPORT_STATUS.ok, value);
+}
+
+/** Long work as an event stream: comments keep it open, one event ends it; a fault before it is an ordinary problem. */
+async function streamed(event: string, work: Promise<unknown>, res: Response): Promise<void> {
+  const timer = setInterval(() => {
+    if (!res.headersSent) head(res);
+    keepAlive(res);
+  }, SURFACE_LIMITS.keepAliveMs);
+  try {
+    const value = await work;
+    if (!res.headersSent) head(res);
+    res.end(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`);
+  } catch (error) {
+    if (!res.headersSent || !(error instanceof Fault)) throw error;
+    res.end(`event: problem\ndata: ${JSON.stringify(problemOf(error))}\n\n`);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function head(res: Response): void {
+  res.writeHead(TRANSPORT_STATUS.ok, {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-cache, no-transform",
+    "X-Accel-Buffering": "no",
+  });
+}

@@ -1,0 +1,105 @@
+/** Routes of the catalog: versions, drift, lineage, approvals. */
+import { z } from "zod";
+import * as answers from "./answers.js";
+import { count, name, readCount, route } from "./route.js";
+import type { Route } from "./route.js";
+
+export const catalogRoutes: readonly Route[] = [
+  route({
+    method: "get",
+    path: "/catalog",
+    tag: "catalog",
+    rights: [],
+    summary: "All tools of the present catalog version, or of an earlier one.",
+    query: z.object({ at: count.optional().describe("A catalog version.") }),
+    answer: answers.catalog,
+    run: async (operations, { query, caller }) => {
+      const catalog = await operations.catalog(query.at === undefined ? {} : { at: query.at });
+      const allowed = caller.upstreams;
+      if (allowed === undefined) return catalog;
+      return { ...catalog, tools: catalog.tools.filter((tool) => allowed.has(tool.tool.split("/", 1)[0] ?? "")) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/catalog/versions",
+    tag: "catalog",
+    rights: [],
+    summary: "Catalog versions with their causes.",
+    answer: answers.versions,
+    run: (operations) => operations.versions(),
+  }),
+  route({
+    method: "get",
+    path: "/catalog/versions/:version",
+    tag: "catalog",
+    rights: [],
+    summary: "The manifest of one catalog version.",
+    answer: answers.manifest,
+    run: (operations, { params }) => operations.version(readCount(params["version"])),
+  }),
+  route({
+    method: "get",
+    path: "/catalog/drift",
+    tag: "catalog",
+    rights: [],
+    summary: "The typed difference between two catalog versions; by default between the last two.",
+    query: z.object({ from: count.optional(), to: count.optional() }),
+    answer: answers.drift,
+    run: (operations, { query }) =>
+      operations.drift({
+        ...(query.from === undefined ? {} : { from: query.from }),
+        ...(query.to === undefined ? {} : { to: query.to }),
+      }),
+  }),
+  route({
+    method: "get",
+    path: "/catalog/lineage",
+    tag: "catalog",
+    rights: [],
+    summary: "Which tools took over from which.",
+    answer: answers.links,
+    run: (operations) => operations.lineage(),
+  }),
+  ...(["confirm", "reject"] as const).map((verdict) =>
+    route({
+      method: "post",
+      path: `/catalog/lineage/${verdict}`,
+      tag: "catalog",
+      rights: ["operate"],
+      summary:
+        verdict === "confirm" ? "Confirms a lineage link: it counts as certain." : "Rejects a lineage link: it is ignored.",
+      body: z.strictObject({ link: name }),
+      answer: answers.link,
+      run: (operations, { body, caller }) => operations.judgeLineage(body.link, verdict, caller),
+    }),
+  ),
+  route({
+    method: "post",
+    path: "/catalog/sync",
+    tag: "catalog",
+    rights: ["operate"],
+    summary: "Lists one upstream or all of them now.",
+    body: z.strictObject({ upstream: name.optional() }).optional(),
+    answer: answers.synced,
+    run: (operations, { body }) => operations.sync(body?.upstream),
+  }),
+  route({
+    method: "post",
+    path: "/catalog/tools/approve",
+    tag: "catalog",
+    rights: ["approve"],
+    summary: "Approves a held tool as it is shown; lapses when its digests move.",
+    body: z.strictObject({ tool: name, contract: z.string().optional(), text: z.string().optional() }),
+    answer: answers.approved,
+    run: (operations, { body, caller }) =>
+      operations.approveTool(
+        {
+          tool: body.tool,
+          ...(body.contract === undefined ? {} : { contract: body.contract }),
+          ...(body.text === undefined ? {} : { text: body.text }),
+        },
+        caller,
+      ),
+  }),
+];

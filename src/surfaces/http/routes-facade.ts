@@ -1,0 +1,98 @@
+/** Routes of the six facade operations: the same bodies as by MCP; answers without MCP's envelope. */
+import {
+  callToolInput,
+  describeToolsInput,
+  exploreCapabilitiesInput,
+  finishTaskInput,
+  retrieveToolsInput,
+  startTaskInput,
+} from "../../model/facade.js";
+import type { Counted } from "../../model/facade.js";
+import { readCallInput } from "../mcp/facade-input.js";
+import { withEpisode } from "../mcp/translate.js";
+import * as answers from "./answers.js";
+import { route } from "./route.js";
+import type { Route } from "./route.js";
+
+/** The body of a counted answer; its episode goes into a header. */
+async function told<Body>(
+  call: { readonly inEpisode: (episode: string) => void },
+  counted: Promise<Counted<Body>>,
+): Promise<Body> {
+  const { body, episode } = await counted;
+  call.inEpisode(episode);
+  return body;
+}
+const asAgent = { tag: "facade", rights: ["agent"] } as const;
+
+export const facadeRoutes: readonly Route[] = [
+  route({
+    ...asAgent,
+    method: "post",
+    path: "/start_task",
+    summary: "Plan, skills and tools for a task, in a new episode or as the next turn of a running one.",
+    body: startTaskInput,
+    answer: answers.view,
+    run: (operations, call) => told(call, operations.startTask(call.body, call.caller)),
+  }),
+  route({
+    ...asAgent,
+    method: "post",
+    path: "/retrieve_tools",
+    summary: "Tools for one need, or one by its name.",
+    body: retrieveToolsInput,
+    answer: answers.view,
+    run: (operations, call) => told(call, operations.retrieveTools(call.body, call.caller)),
+  }),
+  route({
+    ...asAgent,
+    method: "post",
+    path: "/explore_capabilities",
+    summary: "What the ecosystem can do for a need: skills, tools, alternatives.",
+    body: exploreCapabilitiesInput,
+    answer: answers.view,
+    run: (operations, call) => told(call, operations.exploreCapabilities(call.body, call.caller)),
+  }),
+  route({
+    ...asAgent,
+    method: "post",
+    path: "/describe_tools",
+    summary: "Full definitions of up to five tools.",
+    body: describeToolsInput,
+    answer: answers.described,
+    run: (operations, call) => told(call, operations.describeTools(call.body, call.caller)),
+  }),
+  route({
+    ...asAgent,
+    method: "post",
+    path: "/call_tool",
+    summary: "Calls a tool; the answer is the upstream's own result.",
+    body: callToolInput,
+    // The arguments are the tool's own: they are checked by its schema, not walked here.
+    unread: true,
+    answer: answers.toolResult,
+    run: async (operations, call) => {
+      const input = readCallInput(call.body);
+      const counted = await operations.callTool(input, call.caller, { signal: call.signal, direct: false });
+      call.inEpisode(counted.episode);
+      return withEpisode(counted.body.result, counted.episode);
+    },
+  }),
+  route({
+    ...asAgent,
+    method: "post",
+    path: "/finish_task",
+    summary: "Ends an episode; an agent's outcome is a claim.",
+    body: finishTaskInput,
+    answer: answers.finished,
+    run: (operations, call) => told(call, operations.finishTask(call.body, call.caller)),
+  }),
+  route({
+    ...asAgent,
+    method: "get",
+    path: "/results/:id",
+    summary: "The whole of a result that call_tool cut.",
+    answer: answers.keptResult,
+    run: (operations, { params }) => operations.keptResult(params["id"] ?? ""),
+  }),
+];

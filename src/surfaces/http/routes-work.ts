@@ -1,0 +1,113 @@
+/** Routes of maintenance, episodes, views and the daemon itself. */
+import { z } from "zod";
+import * as answers from "./answers.js";
+import { noBody, PEOPLE, route } from "./route.js";
+import type { Route } from "./route.js";
+
+export const workRoutes: readonly Route[] = [
+  route({
+    method: "post",
+    path: "/maintenance",
+    tag: "maintenance",
+    rights: ["operate"],
+    summary: "Runs maintenance and answers with its report.",
+    body: z.strictObject({ mode: z.enum(["incremental", "rebuild"]).optional(), dryRun: z.boolean().optional() }).optional(),
+    answer: answers.report,
+    event: "report",
+    run: (operations, { body, caller }) =>
+      operations.maintain({ mode: body?.mode ?? "incremental", dryRun: body?.dryRun ?? false }, caller),
+  }),
+  route({
+    method: "get",
+    path: "/maintenance",
+    tag: "maintenance",
+    rights: [],
+    summary: "Reports of maintenance runs, newest first.",
+    answer: answers.reports,
+    run: (operations) => operations.reports(),
+  }),
+  route({
+    method: "get",
+    path: "/maintenance/:id",
+    tag: "maintenance",
+    rights: [],
+    summary: "One maintenance report.",
+    answer: answers.report,
+    event: "report",
+    run: (operations, { params }) => operations.report(params["id"] ?? ""),
+  }),
+  route({
+    method: "get",
+    path: "/episodes",
+    tag: "episodes",
+    rights: PEOPLE,
+    summary: "Episodes, newest first.",
+    answer: answers.episodes,
+    run: (operations) => operations.episodes(),
+  }),
+  route({
+    method: "get",
+    path: "/episodes/:id",
+    tag: "episodes",
+    rights: PEOPLE,
+    summary: "One episode with its calls.",
+    answer: answers.episodeDetail,
+    run: (operations, { params }) => operations.episode(params["id"] ?? ""),
+  }),
+  route({
+    method: "post",
+    path: "/episodes/:id/verify",
+    tag: "episodes",
+    rights: ["verify"],
+    summary: "Records a verified outcome: it becomes evidence.",
+    body: z.strictObject({
+      outcome: z.enum(["success", "failure", "abandoned"]),
+      trust: z.enum(["state", "replay", "human"]),
+      note: z.string().max(4_000).optional(),
+    }),
+    answer: answers.episode,
+    run: (operations, { params, body, caller }) =>
+      operations.verifyEpisode(
+        params["id"] ?? "",
+        { outcome: body.outcome, trust: body.trust, ...(body.note === undefined ? {} : { note: body.note }) },
+        caller,
+      ),
+  }),
+  route({
+    method: "get",
+    path: "/views/:id",
+    tag: "episodes",
+    rights: PEOPLE,
+    summary: "A view as it was answered, with its decisions and basis.",
+    answer: answers.viewRecord,
+    run: (operations, { params }) => operations.viewRecord(params["id"] ?? ""),
+  }),
+  route({
+    method: "post",
+    path: "/views/:id/replay",
+    tag: "episodes",
+    rights: PEOPLE,
+    summary: "Makes a view again from its record and compares.",
+    body: noBody,
+    answer: answers.replayed,
+    run: (operations, { params }) => operations.replay(params["id"] ?? ""),
+  }),
+  route({
+    method: "get",
+    path: "/upstreams",
+    tag: "daemon",
+    rights: PEOPLE,
+    summary: "Upstreams with presence, era, capabilities and the tail of their stderr.",
+    answer: answers.upstreams,
+    run: (operations) => operations.upstreams(),
+  }),
+  route({
+    method: "get",
+    path: "/health",
+    tag: "daemon",
+    rights: [],
+    summary: "What runs here, on which home, with which problems.",
+    answer: answers.health,
+    run: (operations) => operations.health(),
+  }),
+];

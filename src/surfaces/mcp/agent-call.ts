@@ -1,0 +1,191 @@
+/**
+ * One request of an agent, with everything its protocol era offers around it, in one shape.
+ *
+ * Owns: what handlers may do while a request runs: notify, report progress, ask the agent back, know its capabilities.
+ * Speaks: the SDK's request context in; AgentCall out.
+ * Never: decides what a method means (answers.ts) or how questions are bridged between eras (questions.ts).
+ */
+import { ProtocolError } from "@modelcontextprotocol/server";
+import type { JSONRPCRequest, Server, ServerContext } from "@modelcontextprotocol/server";
+import { Fault } from "../../model/fault.js";
+import { isJsonObject } from "../../model/json.js";
+import type { JsonObject } from "../../model/json.js";
+import type { Caller } from "../../model/operations.js";
+import { META, RPC } from "./translate.js";
+
+export type Era = "legacy" | "modern";
+
+export interface AgentCall {
+  readonly era: Era;
+  readonly method: string;
+  readonly caller: Caller;
+  /** Aborted when the agent cancels, disconnects or its session ends. */
+  readonly signal: AbortSignal;
+  /** Request `_meta` without progress token, protocol keys and our own; with trace headers where the body had none. */
+  readonly meta: JsonObject | undefined;
+  /** The episode named in `_meta`, where there is one. */
+  readonly episode: string | undefined;
+  /** What the agent declared that it can answer. */
+  readonly capabilities: JsonObject;
+  readonly inputResponses: JsonObject | undefined;
+  readonly requestState: string | undefined;
+  /** Sends a notification that belongs to this request; never throws, late ones are dropped. */
+  readonly notify: (method: string, params: JsonObject) => void;
+  /** Reports progress under the agent's own token; undefined where the agent did not ask for it. */
+  readonly progress: ((progress: JsonObject) => void) | undefined;
+  /** A log message of an upstream, where the agent wants its level. */
+  readonly logMessage: (params: JsonObject) => void;
+  /** A request to the agent (legacy only: modern agents are asked by `input_required`). */
+  readonly ask: (method: string, params: JsonObject) => Promise<JsonObject>;
+}
+
+export interface CallFrame {
+  readonly era: Era;
+  readonly server: Server;
+  readonly caller: Caller;
+  /** Least severe level that a legacy session wants; undefined = all. */
+  readonly logLevel: string | undefined;
+  /** Time for an agent's answer, in milliseconds. */
+  readonly answerMs: number;
+  /** Trace headers of the HTTP request that carried this message. */
+  readonly trace: JsonObject | undefined;
+}
+
+interface PassThrough {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => { value: JsonObject };
+    readonly types?: { readonly input: unknown; readonly output: JsonObject } | undefined;
+  };
+}
+/** A Standard Schema that takes everything as it is: params and results pass without loss. */
+export const anything: PassThrough = {
+  "~standard": { version: 1, vendor: "steward", validate: (value) => ({ value: value as JsonObject }) },
+};
+
+export function agentCall(request: JSONRPCRequest, ctx: ServerContext, frame: CallFrame): AgentCall {
+  const received = isJsonObject(ctx.mcpReq._meta) ? (ctx.mcpReq._meta as JsonObject) : undefined;
+  const envelope = ctx.mcpReq.envelope as JsonObject | undefined;
+  const token = received?.[META.progressToken];
+  const notify = (method: string, params: JsonObject): void => {
+    if (ctx.mcpReq.signal.aborted) return;
+    ctx.mcpReq.notify({ method, params }).catch(() => undefined);
+  };
+  const wanted = frame.era === "modern" ? (envelope?.[META.logLevel] as string | undefined) : frame.logLevel;
+  const silent = frame.era === "modern" && wanted === undefined;
+  const episode = received?.[META.episode];
+  const state: unknown = ctx.mcpReq.requestState();
+  return {
+    era: frame.era,
+    method: request.method,
+    caller: frame.caller,
+    signal: ctx.mcpReq.signal,
+    meta: passedMeta(received, envelope, frame.trace),
+    episode: typeof episode === "string" ? episode : undefined,
+    capabilities: declaredCapabilities(frame, envelope),
+    inputResponses: ctx.mcpReq.inputResponses as JsonObject | undefined,
+    requestState: typeof state === "string" ? state : undefined,
+    notify,
+    progress:
+      token === undefined
+        ? undefined
+        : (progress) => notify("notifications/progress", { ...progress, [META.progressToken]: token }),
+    logMessage: (params) => {
+      if (!silent && severe(params["level"], wanted)) notify("notifications/message", params);
+    },
+    ask: async (method, params) => {
+      try {
+        return await ctx.mcpReq.send({ method, params }, anything, { timeout: frame.answerMs, signal: ctx.mcpReq.signal });
+      } catch (error) {
+        if (error instanceof ProtocolError) throw error;
+        throw new Fault("call-cancelled", `The agent did not answer ${method}: ${String((error as Error).message)}`);
+      }
+    },
+  };
+}
+
+function declaredCapabilities(frame: CallFrame, envelope: JsonObject | undefined): JsonObject {
+  const declared = frame.era === "modern" ? envelope?.[META.clientCapabilities] : frame.server.getClientCapabilities();
+  return isJsonObject(declared) ? declared : {};
+}
+
+/** What of the request's `_meta` goes on to the upstream. The log level is the one protocol key that is the agent's wish. */
+function passedMeta(
+  received: JsonObject | undefined,
+  envelope: JsonObject | undefined,
+  trace: JsonObject | undefined,
+): JsonObject | undefined {
+  let meta: JsonObject | undefined;
+  if (received !== undefined) {
+    for (const key of Object.keys(received)) {
+      if (key === META.progressToken || key.startsWith(META.reserved) || key.startsWith(META.own)) continue;
+      meta ??= {};
+      meta[key] = received[key] ?? null;
+    }
+  }
+  const level = envelope?.[META.logLevel];
+  if (level !== undefined) meta = { ...meta, [META.logLevel]: level };
+  if (trace !== undefined) meta = { ...trace, ...meta };
+  return meta;
+}
+
+const SEVERITY = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+export function isLogLevel(level: unknown): level is string {
+  return typeof level === "string" && SEVERITY.includes(level);
+}
+
+/** The more talkative of two levels. */
+export function lowerLevel(a: string, b: string): string {
+  return SEVERITY.indexOf(a) <= SEVERITY.indexOf(b) ? a : b;
+}
+
+function severe(level: unknown, wanted: string | undefined): boolean {
+  if (wanted === undefined || typeof level !== "string") return true;
+  const at = SEVERITY.indexOf(level);
+  return at < 0 || at >= SEVERITY.indexOf(wanted);
+}
+
+/** The capability that a request to the agent needs, in the shape of client capabilities; undefined = no such request. */
+export function neededCapability(method: string, params: JsonObject): JsonObject | undefined {
+  switch (method) {
+    case "elicitation/create":
+      return { elicitation: params["mode"] === "url" ? { url: {} } : { form: {} } };
+    case "sampling/createMessage":
+      return { sampling: params["tools"] !== undefined || params["toolChoice"] !== undefined ? { tools: {} } : {} };
+    case "roots/list":
+      return { roots: {} };
+    default:
+      return undefined;
+  }
+}
+
+/** The part of `needed` that was not declared, or undefined. A bare `elicitation: {}` means forms. */
+export function missingCapability(needed: JsonObject, declared: JsonObject): JsonObject | undefined {
+  for (const [name, members] of Object.entries(needed)) {
+    const has = declared[name];
+    if (!isJsonObject(has)) return { [name]: members };
+    for (const member of Object.keys(members as JsonObject)) {
+      const implied = name === "elicitation" && member === "form" && has["url"] === undefined;
+      if (has[member] === undefined && !implied) return { [name]: { [member]: {} } };
+    }
+  }
+  return undefined;
+}
+
+/** May an upstream ask this agent anything at all? Without, calls run without a way back. */
+export function canBeAsked(capabilities: JsonObject): boolean {
+  return ["elicitation", "sampling", "roots"].some((name) => isJsonObject(capabilities[name]));
+}
+
+/** Refuses a question that the agent cannot answer, in the form its upstream understands. */
+export function assertAskable(call: AgentCall, method: string, params: JsonObject): void {
+  const needed = neededCapability(method, params);
+  if (needed === undefined) throw new ProtocolError(RPC.methodNotFound, `The agent takes no ${method} requests.`);
+  const missing = missingCapability(needed, call.capabilities);
+  if (missing === undefined) return;
+  const message = `The agent did not declare the capability that ${method} needs.`;
+  if (call.era === "modern") throw new ProtocolError(RPC.missingCapability, message, { requiredCapabilities: missing });
+  throw new ProtocolError(RPC.methodNotFound, message, { requiredCapabilities: missing });
+}
