@@ -1,0 +1,71 @@
+/**
+ * A step of the walk over two schemas: where it stands, and what its parts ask of one another.
+ *
+ * Owns: the walk's port and the fragments that observations show.
+ * Speaks: nodes, branches, places.
+ * Never: walks (walk.ts, branches.ts).
+ */
+import { canonicalJson } from "../canonical.js";
+import type { JsonValue } from "../../model/json.js";
+import type { Equality } from "./equal.js";
+import { KINDS, kindOf } from "./node.js";
+import type { Branch, Kind, Node } from "./node.js";
+import type { Difference } from "./observation.js";
+import { printSlot } from "./print.js";
+
+/** Where in the two schemas the walk stands. */
+export interface At {
+  readonly path: string;
+  readonly field: string;
+  readonly coveredByNew: boolean;
+  readonly coveredByOld: boolean;
+}
+
+/** What the parts of the walk ask of one another. */
+export interface Walk {
+  readonly equal: Equality;
+  readonly findsRenames: boolean;
+  nodes(a: Node, b: Node, at: At): void;
+  note(difference: Difference, at: At, before?: JsonValue, after?: JsonValue): void;
+  /** True where all that `a` accepts, `b` accepts for certain. */
+  contains(b: Node, a: Node): boolean;
+}
+
+/** Fragments longer than this are shown by their kinds alone. */
+const FRAGMENT_LENGTH = 4_000;
+
+/** The normal form of a node to be shown, and tested against recorded values; a very large one by its kinds alone. */
+export function fragment(node: Node): JsonValue {
+  const printed = printSlot({ id: 0, force: () => node });
+  if (canonicalJson(printed).length <= FRAGMENT_LENGTH) return printed;
+  return { type: [...new Set(KINDS.filter((kind) => presentIn(node, kind)))] };
+}
+
+export function branchFragment(branch: Branch): JsonValue {
+  return fragment(nodeOf(branch));
+}
+
+/** The walk's place one step further in. */
+export function deeper(at: At, token: string, field: string): At {
+  return { ...at, path: `${at.path}/${token}`, field };
+}
+
+const wrapped = new WeakMap<Branch, Node>();
+
+/** A branch as a node of its own, the same one each time, so that what is remembered of it is found again. */
+export function nodeOf(branch: Branch): Node {
+  const known = wrapped.get(branch);
+  if (known !== undefined) return known;
+  const node: Node = { branches: [branch], oneOf: false, fallback: undefined, text: undefined };
+  wrapped.set(branch, node);
+  return node;
+}
+
+export function presentIn(node: Node, kind: Kind): boolean {
+  return node.branches.some((branch) => isOfKind(branch, kind));
+}
+
+export function isOfKind(branch: Branch, kind: Kind): boolean {
+  return branch.kind === kind || (branch.kind === "values" && (branch.values ?? []).some((value) => kindOf(value) === kind));
+}
+

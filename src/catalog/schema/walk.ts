@@ -1,0 +1,268 @@
+/**
+ * Two schemas walked side by side: every difference between what they accept is observed once at each field it bears on.
+ *
+ * Owns: how branches of unions are paired, and whether another branch makes up for what one of them lost.
+ * Speaks: nodes in, observations out.
+ * Never: rules and levels (catalog/rules.ts). Complete: unequal schemas always give an observation.
+ */
+import { canonicalJson } from "../canonical.js";
+import type { JsonValue } from "../../model/json.js";
+import { observeBranches } from "./branches.js";
+import { isExclusive } from "./combine.js";
+import { equality, sameJson, type Equality } from "./equal.js";
+import { accepts } from "./accept.js";
+import { isAny, isImplied, isPlain, kindOf, KINDS } from "./node.js";
+import type { Branch, Kind, Node, Slot } from "./node.js";
+import { narrows, type Observation } from "./observation.js";
+import { fragment, branchFragment, isOfKind, nodeOf, presentIn, type At, type Walk } from "./step.js";
+
+/** Pairs of places looked at before a pair that was seen is passed over: keeps schemas that multiply finite. */
+const VISIT_LIMIT = 20_000;
+
+export function observe(before: Slot, after: Slot, options: { readonly findsRenames: boolean }): Observation[] {
+  const a = before.force();
+  const b = after.force();
+  const found: Observation[] = [];
+  const start: At = { path: "", field: "", coveredByNew: false, coveredByOld: false };
+  const equal = equality();
+  if (equal.nodes(a, b)) return found;
+  const walk = startWalk(equal, options.findsRenames, (seen) => void found.push(seen));
+  if (isAny(a) !== isAny(b) && a.branches.length > 0 && b.branches.length > 0)
+    walk.note({ kind: isAny(a) ? "contract-published" : "contract-lost" }, start, fragment(a), fragment(b));
+  else walk.nodes(a, b, start);
+  return found;
+}
+
+/** What was found out about whether one node contains another, with the pairs found since each question was asked. */
+interface Contained {
+  readonly known: Map<Node, Map<Node, boolean>>;
+  readonly trail: [Node, Node][];
+}
+
+function startWalk(
+  equal: Equality,
+  findsRenames: boolean,
+  emit: (seen: Observation) => void,
+  contained: Contained = { known: new Map(), trail: [] },
+): Walk {
+  const open = new Map<Node, Set<Node>>();
+  const seen = new Map<Node, Set<Node>>();
+  let visits = 0;
+  const walk: Walk = {
+    equal,
+    findsRenames,
+    nodes(a, b, at) {
+      if (has(open, a, b) || equal.nodes(a, b) || (visits > VISIT_LIMIT && has(seen, a, b))) return;
+      visits += 1;
+      add(open, a, b);
+      add(seen, a, b);
+      observeNodes(walk, a, b, at);
+      open.get(a)?.delete(b);
+    },
+    note(difference, at, before, after) {
+      const { path, field, coveredByNew, coveredByOld } = at;
+      emit({ ...difference, path, field: field === "" ? undefined : field, before, after, coveredByNew, coveredByOld });
+    },
+    contains(b, a) {
+      const known = contained.known.get(a)?.get(b);
+      if (known !== undefined) return known;
+      // Coinductive, like the walk itself: assumed while it is being found out, and taken back with what rests on it.
+      const mark = contained.trail.length;
+      const row = contained.known.get(a) ?? new Map<Node, boolean>();
+      contained.known.set(a, row.set(b, true));
+      contained.trail.push([a, b]);
+      let holds = true;
+      const refuse = (observed: Observation): void => {
+        if (!observed.coveredByNew && narrows(observed)) holds = false;
+      };
+      startWalk(equal, false, refuse, contained).nodes(a, b, { path: "", field: "", coveredByNew: false, coveredByOld: false });
+      if (!holds) {
+        for (const [x, y] of contained.trail.splice(mark)) contained.known.get(x)?.delete(y);
+        row.set(b, false);
+      }
+      return holds;
+    },
+  };
+  return walk;
+}
+
+function has(pairs: ReadonlyMap<Node, ReadonlySet<Node>>, a: Node, b: Node): boolean {
+  return pairs.get(a)?.has(b) ?? false;
+}
+
+function add(pairs: Map<Node, Set<Node>>, a: Node, b: Node): void {
+  const row = pairs.get(a);
+  if (row === undefined) pairs.set(a, new Set([b]));
+  else row.add(b);
+}
+
+function observeNodes(walk: Walk, a: Node, b: Node, at: At): void {
+  if (!sameJson(a.fallback, b.fallback)) walk.note({ kind: "default-moved" }, at, a.fallback, b.fallback);
+  if (a.oneOf || b.oneOf) {
+    const [was, is] = [isExclusive(a), isExclusive(b)];
+    if (was !== is) walk.note({ kind: is ? "exclusion-introduced" : "exclusion-lifted" }, at, fragment(a), fragment(b));
+  }
+  const left = unpaired(walk, a.branches, b.branches);
+  const [x, y] = [left.a[0], left.b[0]];
+  // The common case: one branch each, nothing else that could make up for a difference.
+  if (a.branches.length === 1 && b.branches.length === 1 && x && y && x.kind === y.kind && x.kind !== "values") {
+    observeBranches(walk, x, y, at, a, b);
+    return;
+  }
+  observeKinds(walk, a, b, left, at);
+  for (const kind of KINDS) if (presentIn(a, kind) && presentIn(b, kind)) observeOneKind(walk, a, b, left, kind, at);
+}
+
+interface Unpaired {
+  readonly a: readonly Branch[];
+  readonly b: readonly Branch[];
+}
+
+/** The branches that have no equal on the other side. */
+function unpaired(walk: Walk, a: readonly Branch[], b: readonly Branch[]): Unpaired {
+  const rest = [...b];
+  const left = a.filter((x) => {
+    const index = rest.findIndex((y) => walk.equal.branches(x, y));
+    if (index >= 0) rest.splice(index, 1);
+    return index < 0 && !b.some((y) => walk.equal.branches(x, y));
+  });
+  return { a: left, b: rest.filter((y) => !a.some((x) => walk.equal.branches(x, y))) };
+}
+
+/** Kinds of values that one side accepts and the other does not at all: one observation for all of them. */
+function observeKinds(walk: Walk, a: Node, b: Node, left: Unpaired, at: At): void {
+  const lost = KINDS.filter((kind) => left.a.some((branch) => isOfKind(branch, kind)) && !presentIn(b, kind));
+  const won = KINDS.filter((kind) => left.b.some((branch) => isOfKind(branch, kind)) && !presentIn(a, kind));
+  if (lost.length + won.length === 0) return;
+  const onlyNull = [...lost, ...won].every((kind) => kind === "null");
+  const edge = onlyNull || (won.length === 0 && isMeantAs(a, lost)) || (lost.length === 0 && isMeantAs(b, won));
+  walk.note({ kind: "kinds-moved", lost, won, edge }, at, fragment(a), fragment(b));
+}
+
+/** True where the node names no type, and the kind it is plainly meant for is not among these. */
+function isMeantAs(node: Node, kinds: readonly Kind[]): boolean {
+  if (!isImplied(node)) return false;
+  const meant = node.branches.find((branch) => !isPlain(branch))?.kind;
+  return meant !== undefined && meant !== "values" && !kinds.includes(meant);
+}
+
+/** Values of one kind, on both sides: listed ones against listed ones, branches against branches. */
+function observeOneKind(walk: Walk, a: Node, b: Node, left: Unpaired, kind: Kind, at: At): void {
+  const listedA = listed(left.a, kind);
+  const listedB = listed(left.b, kind);
+  const openA = left.a.filter((branch) => branch.kind === kind || isGuarded(branch, kind));
+  const openB = left.b.filter((branch) => branch.kind === kind || isGuarded(branch, kind));
+  const gone = without(listedA, listedB).filter((value) => accepts(b, value) !== true);
+  const come = without(listedB, listedA).filter((value) => accepts(a, value) !== true);
+  const introduced = openA.length > 0 && openB.length === 0 && listedB.length > 0;
+  const lifted = openB.length > 0 && openA.length === 0 && listedA.length > 0;
+  if (introduced) walk.note({ kind: "values-introduced" }, cover(walk, at, openA, openB, a, b), fragment(a), fragment(b));
+  if (lifted) walk.note({ kind: "values-lifted" }, cover(walk, at, openA, openB, a, b), fragment(a), fragment(b));
+  if (gone.length > 0) walk.note({ kind: "values-lost" }, at, showValues(a, listedA), fragment(b));
+  if (come.length > 0 && !introduced) walk.note({ kind: "values-won" }, at, fragment(a), showValues(b, listedB));
+  // Listed values that moved into or out of a branch of their kind are the branch's affair.
+  if (!introduced && !lifted) observePairs(walk, a, b, openA, openB, at);
+}
+
+/** Listed values beside something undecidable are compared as a branch. */
+function isGuarded(branch: Branch, kind: Kind): boolean {
+  return branch.kind === "values" && isSpecial(branch) && isOfKind(branch, kind);
+}
+
+function isSpecial(branch: Branch): boolean {
+  return branch.patterns !== undefined || branch.opaque !== undefined || branch.fallback !== undefined;
+}
+
+function listed(branches: readonly Branch[], kind: Kind): readonly JsonValue[] {
+  return branches
+    .filter((branch) => branch.kind === "values" && !isSpecial(branch))
+    .flatMap((branch) => branch.values ?? [])
+    .filter((value) => kindOf(value) === kind);
+}
+
+function without(values: readonly JsonValue[], others: readonly JsonValue[]): readonly JsonValue[] {
+  const known = new Set(others.map(canonicalJson));
+  return values.filter((value) => !known.has(canonicalJson(value)));
+}
+
+function showValues(node: Node, values: readonly JsonValue[]): JsonValue {
+  return node.branches.length === 1 ? { enum: [...values] } : fragment(node);
+}
+
+function observePairs(walk: Walk, a: Node, b: Node, openA: readonly Branch[], openB: readonly Branch[], at: At): void {
+  const { pairs, lost, won } = pairUp(walk, openA, openB);
+  for (const [x, y] of pairs) observeBranches(walk, x, y, cover(walk, at, [x], [y], a, b), a, b);
+  for (const x of lost) {
+    walk.note({ kind: "branch-lost" }, cover(walk, at, [x], [], a, b), branchFragment(x), fragment(b));
+  }
+  for (const y of won) {
+    walk.note({ kind: "branch-won" }, cover(walk, at, [], [y], a, b), fragment(a), branchFragment(y));
+  }
+}
+
+/** Does the rest of a union accept what these branches did? Asked only where there is a rest. */
+function cover(walk: Walk, at: At, xs: readonly Branch[], ys: readonly Branch[], a: Node, b: Node): At {
+  if (a.branches.length < 2 && b.branches.length < 2) return at;
+  const within = (node: Node, branches: readonly Branch[]): boolean =>
+    branches.length > 0 &&
+    branches.every((x) =>
+      node.branches.some((y) => y.kind === x.kind && (walk.equal.branches(x, y) || walk.contains(nodeOf(y), nodeOf(x)))),
+    );
+  return {
+    ...at,
+    coveredByNew: at.coveredByNew || within(b, xs),
+    coveredByOld: at.coveredByOld || within(a, ys),
+  };
+}
+
+interface Paired {
+  readonly pairs: readonly (readonly [Branch, Branch])[];
+  readonly lost: readonly Branch[];
+  readonly won: readonly Branch[];
+}
+
+/** Pairs the branches that are most alike. */
+function pairUp(walk: Walk, openA: readonly Branch[], openB: readonly Branch[]): Paired {
+  const [onlyA, onlyB] = [openA[0], openB[0]];
+  if (openA.length === 1 && openB.length === 1 && onlyA && onlyB && onlyA.kind === onlyB.kind)
+    return { pairs: [[onlyA, onlyB]], lost: [], won: [] };
+  const scored = openA.flatMap((x, i) =>
+    openB.filter((y) => y.kind === x.kind).map((y) => ({ x, y, i, j: openB.indexOf(y), score: alike(walk, x, y) })),
+  );
+  scored.sort((p, q) => q.score - p.score || Math.abs(p.i - p.j) - Math.abs(q.i - q.j) || p.i - q.i);
+  const taken = new Set<Branch>();
+  const pairs: [Branch, Branch][] = [];
+  for (const { x, y, score } of scored) {
+    if (taken.has(x) || taken.has(y) || score <= 0) continue;
+    taken.add(x);
+    taken.add(y);
+    pairs.push([x, y]);
+  }
+  return { pairs, lost: openA.filter((x) => !taken.has(x)), won: openB.filter((y) => !taken.has(y)) };
+}
+
+/** 0…3: a discriminator that agrees counts most, one that differs rules a pair out; then shared members. */
+function alike(walk: Walk, x: Branch, y: Branch): number {
+  if (x.kind !== "object") return sameJson(shape(x), shape(y)) ? 1 : 0.5;
+  let score = 0.1;
+  let shared = 0;
+  for (const [key, slot] of x.properties ?? []) {
+    const other = y.properties?.get(key);
+    if (other === undefined) continue;
+    shared += 1;
+    const [a, b] = [slot.force(), other.force()];
+    if (!isConstant(a) || !isConstant(b)) continue;
+    if (!walk.equal.nodes(a, b)) return 0;
+    score = 2;
+  }
+  const all = (x.properties?.size ?? 0) + (y.properties?.size ?? 0) - shared;
+  return score + (all === 0 ? 0 : shared / all);
+}
+
+function isConstant(node: Node): boolean {
+  return node.branches.length === 1 && node.branches[0]?.values?.length === 1;
+}
+
+function shape(branch: Branch): JsonValue {
+  return [[...(branch.formats ?? [])], [...(branch.patterns ?? [])], branch.integer ?? false];
+}
