@@ -9,6 +9,7 @@ import type { Pair } from "./identity.js";
 import type { Keeper } from "./gates.js";
 import type { Corpus, Profile } from "./profile.js";
 import { foreignWords, likeness, wordLikeness } from "./score.js";
+import type { Word } from "./words.js";
 
 interface Edge {
   readonly old: Profile;
@@ -17,8 +18,8 @@ interface Edge {
   readonly settled: boolean;
 }
 interface Rule {
-  readonly from: readonly string[];
-  readonly to: readonly string[];
+  readonly from: readonly Word[];
+  readonly to: readonly Word[];
   /** Words stand before and behind the change: an insertion in the middle, not a prefix or suffix of the product. */
   readonly inside: boolean;
   readonly edges: Edge[];
@@ -53,8 +54,12 @@ export function bulkPairs(
 }
 
 function named(rule: Rule): string {
-  const side = (parts: readonly string[]): string => (parts.length === 0 ? "nothing" : `\`${parts.join(" ")}\``);
+  const side = (parts: readonly Word[]): string => (parts.length === 0 ? "nothing" : `\`${spell(parts)}\``);
   return `${side(rule.from)} ⇒ ${side(rule.to)}`;
+}
+
+function spell(parts: readonly Word[]): string {
+  return parts.map((word) => word.text).join(" ");
 }
 
 /** Every pair whose names share a beginning or an end votes for the change between, and every pair that spelling settled. */
@@ -64,32 +69,32 @@ function votes(olds: readonly Profile[], news: readonly Profile[], settled: read
     ends.set(end, (ends.get(end) ?? new Set()).add(next));
   };
   for (const next of news) {
-    note(`^${next.words[0] ?? ""}`, next);
-    note(`$${next.words.at(-1) ?? ""}`, next);
+    note(`^${next.words[0]?.text ?? ""}`, next);
+    note(`$${next.words.at(-1)?.text ?? ""}`, next);
   }
   const rules = new Map<string, Rule>();
   const vote = (old: Profile, next: Profile, agreed: boolean): void => {
     const change = changeBetween(old.words, next.words);
-    const key = `${change.from.join(" ")}\n${change.to.join(" ")}`;
+    const key = `${spell(change.from)}\n${spell(change.to)}`;
     const rule = rules.get(key) ?? { ...change, edges: [] };
     rule.edges.push({ old, next, settled: agreed });
     rules.set(key, { ...rule, inside: rule.inside || change.inside });
   };
   for (const pair of settled) if (pair.certain) vote(pair.old, pair.next, true);
   for (const old of olds) {
-    for (const end of [`^${old.words[0] ?? ""}`, `$${old.words.at(-1) ?? ""}`]) {
-      for (const next of ends.get(end) ?? []) if (end.startsWith("^") || old.words[0] !== next.words[0]) vote(old, next, false);
+    for (const end of [`^${old.words[0]?.text ?? ""}`, `$${old.words.at(-1)?.text ?? ""}`]) {
+      for (const next of ends.get(end) ?? []) if (end.startsWith("^") || old.words[0]?.text !== next.words[0]?.text) vote(old, next, false);
     }
   }
   return rules;
 }
 
-export function changeBetween(a: readonly string[], b: readonly string[]): { from: string[]; to: string[]; inside: boolean } {
+export function changeBetween(a: readonly Word[], b: readonly Word[]): { from: Word[]; to: Word[]; inside: boolean } {
   const most = Math.min(a.length, b.length);
   let head = 0;
-  while (head < most && a[head] === b[head]) head += 1;
+  while (head < most && a[head]?.text === b[head]?.text) head += 1;
   let tail = 0;
-  while (tail < most - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail += 1;
+  while (tail < most - head && a[a.length - 1 - tail]?.text === b[b.length - 1 - tail]?.text) tail += 1;
   return { from: a.slice(head, a.length - tail), to: b.slice(head, b.length - tail), inside: head > 0 && tail > 0 };
 }
 

@@ -8,12 +8,10 @@
 import type { JsonValue } from "../../model/json.js";
 import type { Keeper } from "./gates.js";
 import type { Corpus, Profile } from "./profile.js";
-import { joinedName, terms } from "./profile.js";
 import { blend, likeness } from "./score.js";
 import type { Likeness } from "./score.js";
 import { discriminatorsOf } from "./discriminator.js";
 import type { Discriminator } from "./discriminator.js";
-import { isVerb, stem } from "./words.js";
 
 /**
  * A tool that may have taken over. `added`: it is new in this version. `kept`: it was there before.
@@ -89,7 +87,7 @@ export function standing(old: Profile, target: Target, gain: number, keeper: Kee
 /** Share, by weight, of the old tool's own words that the target did not know before this version and knows now. */
 export function gainOf(old: Profile, target: Target, corpus: Corpus): number {
   if (target.before === undefined || !target.moved) return 0;
-  const [knew, knows] = [vocabularyOf(target.before), vocabularyOf(target.profile)];
+  const [knew, knows] = [target.before.vocabulary, target.profile.vocabulary];
   let missing = 0;
   let gained = 0;
   for (const word of ownWords(old)) {
@@ -101,21 +99,9 @@ export function gainOf(old: Profile, target: Target, corpus: Corpus): number {
   return missing === 0 ? 0 : gained / missing;
 }
 
-/** The words by which the old tool is told from others: of its name, and of parameters that are not everywhere. */
+/** The words by which the old tool is told from others: of its name, and its parameters. */
 function ownWords(old: Profile): Set<string> {
-  return new Set([...old.words.filter((word) => !isVerb(word)).map(stem), ...old.parameters.map(joinedName)]);
-}
-
-function vocabularyOf(of: Profile): Set<string> {
-  const known = new Set([...of.stems, ...of.text.keys(), ...of.parameters.map(joinedName)]);
-  for (const parameter of of.parameters) {
-    for (const word of terms(parameter.description)) known.add(word);
-    const values = parameter.schema["enum"];
-    if (Array.isArray(values)) {
-      for (const value of values) if (typeof value === "string") for (const word of terms(value)) known.add(word);
-    }
-  }
-  return known;
+  return new Set([...old.words.filter((word) => !word.verb).map((word) => word.stem), ...old.parameters.map((parameter) => parameter.joined)]);
 }
 
 /**
@@ -131,13 +117,13 @@ export function candidatesOf(
   const byTerm = new Map<string, { at: number; weight: number }[]>();
   targets.forEach((target, at) => {
     for (const [term, weight] of target.profile.text) post(byTerm, `t ${term}`, at, weight);
-    for (const word of new Set(target.profile.stems)) post(byTerm, `n ${word}`, at, corpus.nameWeight(word) / NAME_SCALE);
+    for (const word of stemsOf(target.profile)) post(byTerm, `n ${word}`, at, corpus.nameWeight(word) / NAME_SCALE);
   });
   const found = new Map<Profile, Candidate[]>();
   for (const old of olds) {
     const touch = new Float64Array(targets.length);
     for (const [term, weight] of old.text) for (const { at, weight: other } of byTerm.get(`t ${term}`) ?? []) add(touch, at, weight * other);
-    for (const word of new Set(old.stems)) for (const { at, weight } of byTerm.get(`n ${word}`) ?? []) add(touch, at, weight);
+    for (const word of stemsOf(old)) for (const { at, weight } of byTerm.get(`n ${word}`) ?? []) add(touch, at, weight);
     const worth = [...touch.keys()].filter((at) => (touch[at] ?? 0) >= TOUCH_FLOOR).sort((a, b) => (touch[b] ?? 0) - (touch[a] ?? 0));
     const own: Candidate[] = [];
     for (const at of worth.slice(0, MOST_COMPARED)) {
@@ -153,7 +139,11 @@ export function candidatesOf(
 const TOUCH_FLOOR = 0.15;
 const NAME_SCALE = 10;
 /** Targets compared in full per old tool. */
-const MOST_COMPARED = 40;
+const MOST_COMPARED = 16;
+
+function stemsOf(profile: Profile): Set<string> {
+  return new Set(profile.words.map((word) => word.stem));
+}
 
 function post(into: Map<string, { at: number; weight: number }[]>, term: string, at: number, weight: number): void {
   const postings = into.get(term);

@@ -13,7 +13,6 @@ import { stem, words } from "./words.js";
 
 export interface MethodValue {
   readonly value: string;
-  readonly stems: readonly string[];
   readonly words: readonly string[];
   /** What a description says of this value, or empty. */
   readonly says: string;
@@ -35,7 +34,7 @@ const MOST_VALUES = 40;
 export function discriminatorsOf(profile: Profile): Discriminator[] {
   const found: Discriminator[] = [];
   for (const parameter of profile.parameters) {
-    const last = parameter.stems.at(-1) ?? "";
+    const last = parameter.words.at(-1)?.stem ?? "";
     const strong = STRONG.has(last);
     if (!strong && !WEAK.has(last)) continue;
     const texts = [parameter.description, profile.tool.description];
@@ -49,7 +48,6 @@ export function discriminatorsOf(profile: Profile): Discriminator[] {
       values: values.map((value) => ({
         value,
         words: words(value),
-        stems: words(value).map(stem),
         says: saidOf(value, parameter, texts),
       })),
     });

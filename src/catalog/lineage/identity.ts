@@ -32,8 +32,8 @@ interface Spelling {
 
 const SPELLINGS: readonly Spelling[] = [
   { key: (of) => words(of.tool.name).join(""), says: "the same name apart from separators and case", needsLikeness: false },
-  { key: (of) => [...of.words].sort().join(" "), says: "the same words in the name in another order", needsLikeness: true },
-  { key: (of) => of.words.map(singular).join(""), says: "the same name apart from a plural", needsLikeness: true },
+  { key: (of) => of.words.map((word) => word.text).sort().join(" "), says: "the same words in the name in another order", needsLikeness: true },
+  { key: (of) => of.words.map((word) => singular(word.text)).join(""), says: "the same name apart from a plural", needsLikeness: true },
   {
     key: (of) => (of.text.size < TELLING_TERMS ? "" : `${of.tool.digests.contract} ${of.tool.digests.text}`),
     says: "equal contract and equal texts under another name",

@@ -8,12 +8,14 @@
 import { isJsonObject } from "../../model/json.js";
 import type { JsonObject, JsonValue } from "../../model/json.js";
 import type { Tool } from "../../model/tool.js";
-import { isStopWord, isVerb, stem, verbOf, words } from "./words.js";
+import { isStopWord, isVerb, stem, verbOf, wordOf, words } from "./words.js";
+import type { Word } from "./words.js";
 
 export interface Parameter {
   readonly name: string;
-  /** Stems of the name's words, in order. */
-  readonly stems: readonly string[];
+  /** The name's words, in order, and their stems as one text. */
+  readonly words: readonly Word[];
+  readonly joined: string;
   /** JSON type word, or `any`. */
   readonly type: string;
   readonly required: boolean;
@@ -24,12 +26,17 @@ export interface Parameter {
 export interface Profile {
   readonly tool: Tool;
   /** Name in words, compounds split where the catalog knows the parts. */
-  readonly words: readonly string[];
-  readonly stems: readonly string[];
+  readonly words: readonly Word[];
   /** The word of the name that says what the tool does, where there is one. */
   readonly verb: string | undefined;
+  /** Stems of the name's words but the verb. */
+  readonly nouns: readonly string[];
   /** tf-idf of title and description, unit length; empty without text. */
   readonly text: ReadonlyMap<string, number>;
+  /** Words of the description as written. */
+  readonly spoken: ReadonlySet<string>;
+  /** Stems of everything the tool says of itself: name, texts, parameters, listed values. */
+  readonly vocabulary: ReadonlySet<string>;
   readonly parameters: readonly Parameter[];
   /** The tool's annotation says read-only or not, or nothing. */
   readonly readOnlyHint: boolean | undefined;
@@ -88,16 +95,28 @@ function inverse(size: number, frequency: number): number {
 
 export function profileOf(tool: Tool, corpus: Corpus): Profile {
   const parts = splitCompounds(words(tool.name), corpus.vocabulary);
+  const verb = verbOf(parts, corpus.verbFirst);
+  const own = parts.map(wordOf);
+  const text = textVector(textTerms(tool), corpus);
+  const parameters = parametersOf(tool.inputSchema);
   const hint = isJsonObject(tool.document["annotations"]) ? tool.document["annotations"]["readOnlyHint"] : undefined;
   return {
     tool,
-    words: parts,
-    stems: parts.map(stem),
-    verb: verbOf(parts, corpus.verbFirst),
-    text: textVector(textTerms(tool), corpus),
-    parameters: parametersOf(tool.inputSchema),
+    words: own,
+    verb,
+    nouns: own.filter((word) => word.text !== verb).map((word) => word.stem),
+    text,
+    spoken: new Set(words(tool.description)),
+    vocabulary: new Set([...own.map((word) => word.stem), ...text.keys(), ...parameters.flatMap(parameterTerms)]),
+    parameters,
     readOnlyHint: typeof hint === "boolean" ? hint : undefined,
   };
+}
+
+function parameterTerms(parameter: Parameter): string[] {
+  const listed = parameter.schema["enum"];
+  const values = Array.isArray(listed) ? listed.filter((value) => typeof value === "string") : [];
+  return [parameter.joined, ...parameter.words.map((word) => word.stem), ...terms(parameter.description), ...values.flatMap(terms)];
 }
 
 /** `setparam` → set, param and `sessionhost` → session, host, where both parts stand as words in the catalog's names. */
@@ -159,18 +178,16 @@ export function parametersOf(schema: JsonObject): Parameter[] {
 
 function parameter(name: string, schema: JsonObject, required: boolean): Parameter {
   const description = schema["description"];
+  const own = words(name).map(wordOf);
   return {
     name,
-    stems: words(name).map(stem),
+    words: own,
+    joined: own.map((word) => word.stem).join(" "),
     type: typeWord(schema),
     required,
     description: typeof description === "string" ? description : "",
     schema,
   };
-}
-
-export function joinedName(of: Parameter): string {
-  return of.stems.join(" ");
 }
 
 function typeWord(schema: JsonObject): string {

@@ -6,8 +6,8 @@
  * Never: deciding (gates.ts, assign.ts).
  */
 import type { Corpus, Parameter, Profile } from "./profile.js";
-import { joinedName } from "./profile.js";
-import { isStopWord, isVerb, stem, verbKinship, verbsConflict, words } from "./words.js";
+import { isStopWord, verbKinship, verbsConflict } from "./words.js";
+import type { Word } from "./words.js";
 
 export interface Likeness {
   /** idf-weighted soft Dice of the names' words, 0…1. */
@@ -56,26 +56,27 @@ export function cosine(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, nu
   return Math.min(1, sum);
 }
 
-function wordWeight(word: string, corpus: Corpus): number {
-  return corpus.nameWeight(stem(word)) * (isVerb(word) ? VERB_WEIGHT : 1);
+/** Weight of a word in a name. */
+export function nameWeight(word: Word, corpus: Corpus): number {
+  return corpus.nameWeight(word.stem) * (word.verb ? VERB_WEIGHT : 1);
 }
 
 /** Kinship of two name words, 0…1. */
-export function wordLikeness(a: string, b: string): number {
-  if (a === b || stem(a) === stem(b)) return 1;
-  const verbs = verbKinship(a, b);
-  if (verbs !== undefined) return verbs;
-  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
+export function wordLikeness(a: Word, b: Word): number {
+  if (a.stem === b.stem) return 1;
+  if (a.verb && b.verb) return verbKinship(a.text, b.text);
+  const [short, long] = a.text.length <= b.text.length ? [a.text, b.text] : [b.text, a.text];
   return short.length >= 4 && long.startsWith(short) && short.length >= 0.4 * long.length ? PREFIX_LIKENESS : 0;
 }
 
 function nameLikeness(old: Profile, next: Profile, corpus: Corpus): number {
-  return softDice(old.words, next.words, (word) => wordWeight(word, corpus));
+  return softDice(old.words, next.words, (word) => nameWeight(word, corpus));
 }
 
 /** Soft Dice: each word is matched with its best free partner, best pairs first. */
-export function softDice(a: readonly string[], b: readonly string[], weight: (word: string) => number): number {
-  const total = sum(a.map(weight)) + sum(b.map(weight));
+export function softDice(a: readonly Word[], b: readonly Word[], weight: (word: Word) => number): number {
+  const [weightsA, weightsB] = [a.map(weight), b.map(weight)];
+  const total = sum(weightsA) + sum(weightsB);
   if (total === 0) return 0;
   const pairs: { i: number; j: number; likeness: number }[] = [];
   a.forEach((left, i) =>
@@ -91,7 +92,7 @@ export function softDice(a: readonly string[], b: readonly string[], weight: (wo
     if (usedA.has(i) || usedB.has(j)) continue;
     usedA.add(i);
     usedB.add(j);
-    shared += alike * (weight(a[i] ?? "") + weight(b[j] ?? ""));
+    shared += alike * ((weightsA[i] ?? 0) + (weightsB[j] ?? 0));
   }
   return shared / total;
 }
@@ -106,7 +107,7 @@ function sum(of: readonly number[]): number {
  */
 export function conflicts(old: Profile, next: Profile): boolean {
   if (old.verb !== undefined && next.verb !== undefined) {
-    return verbsConflict(old.verb, next.verb) && !next.words.includes(old.verb) && !words(next.tool.description).includes(old.verb);
+    return verbsConflict(old.verb, next.verb) && !next.spoken.has(old.verb) && !next.words.some((word) => word.text === old.verb);
   }
   return old.readOnlyHint !== undefined && next.readOnlyHint !== undefined && old.readOnlyHint !== next.readOnlyHint;
 }
@@ -123,9 +124,9 @@ export interface ParameterMatch {
 export function matchParameters(old: readonly Parameter[], next: readonly Parameter[]): Map<Parameter, ParameterMatch> {
   const matched = new Map<Parameter, ParameterMatch>();
   const free = new Set(next);
-  const byName = new Map(next.map((parameter) => [joinedName(parameter), parameter]));
+  const byName = new Map(next.map((parameter) => [parameter.joined, parameter]));
   for (const parameter of old) {
-    const same = byName.get(joinedName(parameter));
+    const same = byName.get(parameter.joined);
     if (same === undefined || !free.has(same)) continue;
     matched.set(parameter, { to: same, likeness: sameType(parameter, same) ? 1 : 0.7 });
     free.delete(same);
@@ -134,7 +135,7 @@ export function matchParameters(old: readonly Parameter[], next: readonly Parame
   for (const from of old) {
     if (matched.has(from)) continue;
     for (const to of free) {
-      const alike = softDice(from.stems.filter(notStop), to.stems.filter(notStop), () => 1) * (sameType(from, to) ? 1 : 0.7);
+      const alike = softDice(from.words.filter(telling), to.words.filter(telling), () => 1) * (sameType(from, to) ? 1 : 0.7);
       if (alike >= 0.5) pairs.push({ from, to, likeness: alike });
     }
   }
@@ -147,8 +148,8 @@ export function matchParameters(old: readonly Parameter[], next: readonly Parame
   return matched;
 }
 
-function notStop(word: string): boolean {
-  return !isStopWord(word);
+function telling(word: Word): boolean {
+  return !isStopWord(word.text);
 }
 
 export function sameType(a: Parameter, b: Parameter): boolean {
@@ -176,12 +177,12 @@ function covered(parameters: readonly Parameter[], alike: (parameter: Parameter)
  * Words that tell the two apart as different things, not as one thing under another name: a noun of the old name that other
  * tools still carry, or a noun of the new name that tools carried before, with nothing on the other side that gave way.
  */
-export function foreignWords(old: Profile, next: Profile, corpus: Corpus): { dropped: string[]; brought: string[]; living: boolean } {
-  const lone = (from: Profile, other: Profile): string[] =>
-    from.words.filter((word) => !isVerb(word) && !isStopWord(word) && !other.words.some((partner) => wordLikeness(word, partner) >= PREFIX_LIKENESS));
+export function foreignWords(old: Profile, next: Profile, corpus: Corpus): { dropped: Word[]; brought: Word[]; living: boolean } {
+  const lone = (from: Profile, other: Profile): Word[] =>
+    from.words.filter((word) => !word.verb && telling(word) && !other.words.some((partner) => wordLikeness(word, partner) >= PREFIX_LIKENESS));
   const [dropped, brought] = [lone(old, next), lone(next, old)];
   const living =
-    dropped.some((word) => corpus.namedAfter(stem(word)) > 0) ||
-    (dropped.length === 0 && brought.some((word) => corpus.namedBefore(stem(word)) > 0));
+    dropped.some((word) => corpus.namedAfter(word.stem) > 0) ||
+    (dropped.length === 0 && brought.some((word) => corpus.namedBefore(word.stem) > 0));
   return { dropped, brought, living };
 }

@@ -5,12 +5,10 @@
  * Speaks: Profiles in, Splits out.
  * Never: one-to-one links (assign.ts).
  */
-import { candidateOf, targetOf } from "./candidates.js";
+import { candidatesOf, targetOf } from "./candidates.js";
 import type { Keeper } from "./gates.js";
 import { assignModes } from "./method.js";
 import type { Corpus, Profile } from "./profile.js";
-import { terms } from "./profile.js";
-import { discriminatorsOf } from "./discriminator.js";
 import { isUmbrella, sameAct, stem, verbRole } from "./words.js";
 
 export interface Split {
@@ -22,14 +20,12 @@ export interface Split {
 }
 
 /** Splits that the old tools' own mode arguments name. */
-export function splitsByModes(olds: readonly Profile[], news: readonly Profile[], corpus: Corpus, keeper: Keeper): Split[] {
-  const kin = kinship(olds, corpus, keeper);
+export function splitsByModes(olds: readonly Profile[], news: readonly Profile[], kin: Kinship, corpus: Corpus, keeper: Keeper): Split[] {
   return claim(olds, news, (old, free) => byModes(old, free, kin, corpus, keeper));
 }
 
 /** Splits that names and texts suggest; never certain. */
-export function splitsByWords(olds: readonly Profile[], news: readonly Profile[], corpus: Corpus, keeper: Keeper): Split[] {
-  const kin = kinship(olds, corpus, keeper);
+export function splitsByWords(olds: readonly Profile[], news: readonly Profile[], kin: Kinship, keeper: Keeper): Split[] {
   return claim(olds, news, (old, free) => byWords(old, free, kin, keeper));
 }
 
@@ -37,20 +33,11 @@ export function splitsByWords(olds: readonly Profile[], news: readonly Profile[]
  * Parts that a rename of a verb left over: `x_get` that became `x_details` may have become `x_list` too. Only reading tools of
  * the very same nouns count.
  */
-export function leftoverParts(
-  old: Profile,
-  next: Profile,
-  free: readonly Profile[],
-  olds: readonly Profile[],
-  corpus: Corpus,
-  keeper: Keeper,
-): Profile[] {
+export function leftoverParts(old: Profile, next: Profile, free: readonly Profile[], kin: Kinship): Profile[] {
   if (old.verb === undefined || next.verb === undefined || old.verb === next.verb || verbRole(old.verb) !== "read") return [];
-  const kin = kinship(olds, corpus, keeper);
-  const nouns = nounsOf(old).sort().join(" ");
-  return free.filter(
-    (part) => nounsOf(part).sort().join(" ") === nouns && part.verb !== undefined && verbRole(part.verb) === "read" && kin.own(old, part),
-  );
+  const nouns = [...old.nouns].sort().join(" ");
+  const reads = (part: Profile): boolean => part.verb !== undefined && verbRole(part.verb) === "read";
+  return free.filter((part) => reads(part) && [...part.nouns].sort().join(" ") === nouns && kin.own(old, part));
 }
 
 /** Each new tool is part of one split at most. */
@@ -72,23 +59,20 @@ function claim(
 }
 
 /** How a part likens an old tool, roles swapped: as if the part had left and the old tool had been added. */
-interface Kinship {
+export interface Kinship {
   readonly score: (old: Profile, part: Profile) => number;
   /** No other old tool is a better source of the part. */
   readonly own: (old: Profile, part: Profile) => boolean;
 }
 
-function kinship(olds: readonly Profile[], corpus: Corpus, keeper: Keeper): Kinship {
-  const wholes = new Map(olds.map((old) => [old, targetOf(old, undefined, "added", new Set())]));
-  const score = (old: Profile, part: Profile): number => {
-    const whole = wholes.get(old);
-    return whole === undefined ? 0 : candidateOf(part, whole, corpus, keeper).score;
+export function kinshipOf(olds: readonly Profile[], news: readonly Profile[], corpus: Corpus, keeper: Keeper): Kinship {
+  const wholes = olds.map((old) => targetOf(old, undefined, "added", new Set()));
+  const sources = candidatesOf(news, wholes, corpus, keeper);
+  const score = (old: Profile, part: Profile): number => sources.get(part)?.find((one) => one.target.profile === old)?.score ?? 0;
+  const own = (old: Profile, part: Profile): boolean => {
+    const best = sources.get(part)?.find((one) => one.target.profile !== old)?.score ?? 0;
+    return keeper.holds("split-own-best", best < score(old, part));
   };
-  const own = (old: Profile, part: Profile): boolean =>
-    keeper.holds(
-      "split-own-best",
-      olds.every((other) => other === old || score(other, part) < score(old, part)),
-    );
   return { score, own };
 }
 
@@ -137,22 +121,13 @@ function isPart(old: Profile, part: Profile, kin: Kinship, keeper: Keeper): bool
   return announces(old, part) && keeper.reaches("split-likeness", kin.score(old, part)) && kin.own(old, part);
 }
 
-function nounsOf(profile: Profile): string[] {
-  return profile.words.filter((word) => word !== profile.verb).map(stem);
-}
-
 /** The part does what the old tool's verb or text covers, on the old tool's nouns or on things its text names. */
 function announces(old: Profile, part: Profile): boolean {
-  const known = new Set([
-    ...old.stems,
-    ...old.text.keys(),
-    ...old.parameters.flatMap((parameter) => [...parameter.stems, ...terms(parameter.description)]),
-    ...discriminatorsOf(old).flatMap((one) => one.values.flatMap((value) => value.stems)),
-  ]);
-  const act = part.verb === undefined || known.has(stem(part.verb)) || covers(old, part.verb);
-  const nouns = nounsOf(old);
-  const within = nouns.length > 0 && nouns.every((noun) => part.stems.includes(noun));
-  return act && (within || nounsOf(part).every((noun) => known.has(noun)));
+  const act = part.verb === undefined || old.vocabulary.has(stem(part.verb)) || covers(old, part.verb);
+  if (!act) return false;
+  const stems = new Set(part.words.map((word) => word.stem));
+  const within = old.nouns.length > 0 && old.nouns.every((noun) => stems.has(noun));
+  return within || part.nouns.every((noun) => old.vocabulary.has(noun));
 }
 
 /** The old tool's verb is an umbrella over the part's, or the same act, or both read. */

@@ -17,6 +17,17 @@ export function words(name: string): string[] {
     .filter((word) => word !== "");
 }
 
+/** A word with what is asked of it again and again. */
+export interface Word {
+  readonly text: string;
+  readonly stem: string;
+  readonly verb: boolean;
+}
+
+export function wordOf(text: string): Word {
+  return { text, stem: stem(text), verb: isVerb(text) };
+}
+
 const STOP = new Set(
   (
     "a an and any are as at be by can for from has have if in into is it its may of on only or per so than that the their them then there " +
@@ -169,13 +180,9 @@ export function sameAct(a: string, b: string): boolean {
   return groupsOf(b).some((group) => groups.includes(group));
 }
 
-/**
- * Kinship of two verbs, 0…1: 1 the same word, .9 the same act, .6 both read or an umbrella over the other, 0 otherwise.
- * Returns undefined where one of the words is no verb.
- */
-export function verbKinship(a: string, b: string): number | undefined {
-  if (!isVerb(a) || !isVerb(b)) return undefined;
-  if (a === b || stem(a) === stem(b)) return 1;
+/** Kinship of two verbs, 0…1: 1 the same word, .9 the same act, .6 both read or an umbrella over the other, 0 otherwise. */
+export function verbKinship(a: string, b: string): number {
+  if (a === b) return 1;
   if (sameAct(a, b)) return 0.9;
   const [roleA, roleB] = [verbRole(a), verbRole(b)];
   if (isUmbrella(a) || isUmbrella(b)) return roleA === roleB || roleA === "either" || roleB === "either" ? 0.6 : 0;
