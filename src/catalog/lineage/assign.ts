@@ -11,7 +11,7 @@ import type { Keeper } from "./gates.js";
 import type { AssignedMethod } from "./method.js";
 import { assignModes } from "./method.js";
 import type { Corpus, Profile } from "./profile.js";
-import { foreignWords } from "./score.js";
+import { answersAll, foreignWords } from "./score.js";
 import { isVerb, sameAct } from "./words.js";
 
 export interface Verdict {
@@ -30,6 +30,8 @@ export interface Assignment {
 
 /** What an exact mode counts as, before the target's standing. */
 const EXACT_SCORE = 0.95;
+/** Two targets whose modes fit alike are a question for a person. */
+const METHOD_MARGIN = 0.03;
 /** Candidates shown for a tool without a link. */
 const HINTS = 3;
 
@@ -68,7 +70,9 @@ function addMethod(candidates: Map<Profile, Candidate[]>, method: AssignedMethod
 function couldAlways(candidate: Candidate, corpus: Corpus): boolean {
   const { old, target, likeness, method } = candidate;
   if (target.origin === "added" || target.moved || isAnnounced(old, target) || method?.exact === true) return true;
-  return actsAgree(candidate) && likeness.coverage >= 0.8 && foreignWords(old, target.profile, corpus).dropped.length === 0;
+  if (!actsAgree(candidate)) return false;
+  if (answersAll(old, target.profile)) return true;
+  return likeness.coverage >= 0.8 && foreignWords(old, target.profile, corpus).dropped.length === 0;
 }
 
 /** False for a tool whose required mode has no value for what the old one did. */
@@ -131,11 +135,9 @@ function certainBecause(
   const there = target.origin !== "added" && !isAnnounced(first.old, target);
   if (there && !keeper.reaches("kept-needs-evidence", first.gain)) return undefined;
   if (method?.exact === true) {
-    if (margin < 0.03) return undefined;
-    if (siblings > 1 && keeper.reaches("method-siblings", siblings)) return `${siblings} tools became modes of it`;
-    return keeper.reaches("method-siblings", siblings) && keeper.reaches("method-alone", likeness.coverage)
-      ? "its mode says what the old tool did, and the parameters are there"
-      : undefined;
+    if (margin < METHOD_MARGIN) return undefined;
+    if (keeper.reaches("method-siblings", siblings)) return `${siblings} tools became modes of it`;
+    return keeper.reaches("method-alone", likeness.coverage) ? "its mode says what the old tool did, and the parameters are there" : undefined;
   }
   if (!keeper.holds("certain-conflict", !likeness.conflict) || !keeper.holds("certain-same-act", actsAgree(first))) return undefined;
   if (!keeper.holds("certain-mutual", mutual)) return undefined;
@@ -181,6 +183,7 @@ function evidenceOf(first: Candidate, second: Candidate | undefined, siblings: n
         ? "it came while the old tool was still there, as its successor"
         : `it was there before${target.moved ? " and changed" : " and did not change"}`,
     );
+    if (answersAll(old, target.profile)) said.push("it asks no more and answers all that the old tool answered");
     if (first.gain > 0) said.push(`it gained ${percent(first.gain)} of the old tool's own words`);
   }
   if (second !== undefined) said.push(`next candidate \`${second.target.profile.tool.key}\` at ${second.score.toFixed(2)}`);

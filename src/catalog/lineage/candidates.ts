@@ -8,7 +8,7 @@
 import type { JsonValue } from "../../model/json.js";
 import type { Keeper } from "./gates.js";
 import type { Corpus, Profile } from "./profile.js";
-import { blend, likeness } from "./score.js";
+import { answersAll, blend, likeness } from "./score.js";
 import type { Likeness } from "./score.js";
 import { discriminatorsOf } from "./discriminator.js";
 import type { Discriminator } from "./discriminator.js";
@@ -77,9 +77,12 @@ export function candidateOf(old: Profile, target: Target, corpus: Corpus, keeper
   return { old, target, likeness: alike, gain, score: score * standing(old, target, gain, keeper) };
 }
 
-/** Added and announced targets count in full; others are mostly siblings, unless they gained what the old tool had. */
+/**
+ * Added and announced targets count in full, and those that answered all the old tool did; others are mostly siblings, unless
+ * they gained what the old tool had.
+ */
 export function standing(old: Profile, target: Target, gain: number, keeper: Keeper): number {
-  if (target.origin === "added" || isAnnounced(old, target)) return 1;
+  if (target.origin === "added" || isAnnounced(old, target) || answersAll(old, target.profile)) return 1;
   const factor = target.moved ? keeper.factor("kept-changed") : keeper.factor("kept-unchanged");
   return factor + (1 - factor) * gain;
 }

@@ -119,8 +119,9 @@ function leadingWords(pieces: readonly string[]): string[] {
 function saidOf(value: string, parameter: Parameter, texts: readonly string[]): string {
   const escaped = value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const line = new RegExp(`(?:^|\\n)[ \\t]*(?:[-*•]|\\d{1,2}[.)])?[ \\t]*['"\`]?${escaped}['"\`]?[ \\t]*[-–—:=(]+[ \\t]*([^\\n]+)`, "i");
+  const inline = new RegExp(`['"\`]${escaped}['"\`][ \\t]+(?:to|for)[ \\t]+([^,;.\\n]+)`, "i");
   for (const text of texts) {
-    const said = line.exec(text)?.[1];
+    const said = line.exec(text)?.[1] ?? inline.exec(text)?.[1];
     if (said !== undefined) return said;
   }
   for (const branches of [parameter.schema["oneOf"], parameter.schema["anyOf"]]) {

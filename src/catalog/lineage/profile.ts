@@ -38,6 +38,8 @@ export interface Profile {
   /** Stems of everything the tool says of itself: name, texts, parameters, listed values. */
   readonly vocabulary: ReadonlySet<string>;
   readonly parameters: readonly Parameter[];
+  /** Names of output fields, one level into lists and objects, as stems; empty without an output schema. */
+  readonly outputs: ReadonlySet<string>;
   /** The tool's annotation says read-only or not, or nothing. */
   readonly readOnlyHint: boolean | undefined;
 }
@@ -109,6 +111,7 @@ export function profileOf(tool: Tool, corpus: Corpus): Profile {
     spoken: new Set(words(tool.description)),
     vocabulary: new Set([...own.map((word) => word.stem), ...text.keys(), ...parameters.flatMap(parameterTerms)]),
     parameters,
+    outputs: tool.outputSchema === undefined ? new Set() : outputsOf(tool.outputSchema),
     readOnlyHint: typeof hint === "boolean" ? hint : undefined,
   };
 }
@@ -174,6 +177,16 @@ export function parametersOf(schema: JsonObject): Parameter[] {
   };
   visit(schema, 0, false);
   return [...found.values()];
+}
+
+function outputsOf(schema: JsonObject): Set<string> {
+  const found = new Set<string>();
+  for (const field of parametersOf(schema)) {
+    found.add(field.joined);
+    const inner = field.type === "array" ? resolved(field.schema["items"], schema) : field.schema;
+    for (const nested of parametersOf(inner)) found.add(nested.joined);
+  }
+  return found;
 }
 
 function parameter(name: string, schema: JsonObject, required: boolean): Parameter {

@@ -186,3 +186,16 @@ export function foreignWords(old: Profile, next: Profile, corpus: Corpus): { dro
     (dropped.length === 0 && brought.some((word) => corpus.namedBefore(word.stem) > 0));
   return { dropped, brought, living };
 }
+
+/**
+ * True where the new tool asks nothing that the old one did not take and answers everything that the old one answered: whoever
+ * has it never needed the old one. Needs output schemas on both sides.
+ */
+export function answersAll(old: Profile, next: Profile): boolean {
+  if (old.outputs.size === 0 || next.outputs.size === 0) return false;
+  const asked = new Set(old.parameters.map((parameter) => parameter.joined));
+  return (
+    next.parameters.every((parameter) => !parameter.required || asked.has(parameter.joined)) &&
+    [...old.outputs].every((field) => next.outputs.has(field))
+  );
+}

@@ -8,6 +8,7 @@
 import { candidatesOf, targetOf } from "./candidates.js";
 import type { Keeper } from "./gates.js";
 import { assignModes } from "./method.js";
+import { matchParameters } from "./score.js";
 import type { Corpus, Profile } from "./profile.js";
 import { isUmbrella, sameAct, stem, verbRole } from "./words.js";
 
@@ -97,10 +98,14 @@ function byModes(old: Profile, news: readonly Profile[], kin: Kinship, corpus: C
   };
 }
 
-/** No mode argument: each part carries the old tool's nouns, or its text announces what sets the part apart. */
+/**
+ * No mode argument: each part carries the old tool's nouns, or the old text announces what sets the part apart, or none of
+ * them takes all of the old parameters while together they do.
+ */
 function byWords(old: Profile, news: readonly Profile[], kin: Kinship, keeper: Keeper): Split | undefined {
-  const parts = news
-    .filter((part) => isPart(old, part, kin, keeper))
+  const named = news.filter((part) => isPart(old, part, kin, keeper));
+  const shares = news.filter((part) => isShare(old, part, kin, keeper));
+  const parts = (named.length < 2 && complete(old, shares) ? shares : named)
     .map((part) => ({ part, score: kin.score(old, part) }))
     .sort((a, b) => b.score - a.score || (a.part.tool.key < b.part.tool.key ? -1 : 1));
   const [first] = parts;
@@ -119,6 +124,24 @@ function byWords(old: Profile, news: readonly Profile[], kin: Kinship, keeper: K
 
 function isPart(old: Profile, part: Profile, kin: Kinship, keeper: Keeper): boolean {
   return announces(old, part) && keeper.reaches("split-likeness", kin.score(old, part)) && kin.own(old, part);
+}
+
+/** A tool that is likest to the old one and may have taken over a share of it. */
+function isShare(old: Profile, part: Profile, kin: Kinship, keeper: Keeper): boolean {
+  return keeper.reaches("split-likeness", kin.score(old, part)) && kin.own(old, part);
+}
+
+/** Together the shares take every required parameter of the old tool, and no one of them does alone. */
+function complete(old: Profile, shares: readonly Profile[]): boolean {
+  const required = old.parameters.filter((parameter) => parameter.required);
+  const takes = (part: Profile): number => {
+    const matched = matchParameters(required, part.parameters);
+    required.forEach((parameter) => matched.has(parameter) && together.add(parameter.name));
+    return matched.size;
+  };
+  const together = new Set<string>();
+  const alone = Math.max(0, ...shares.map(takes));
+  return required.length >= 2 && alone < required.length && together.size === required.length;
 }
 
 /** The part does what the old tool's verb or text covers, on the old tool's nouns or on things its text names. */
