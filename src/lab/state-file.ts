@@ -6,7 +6,7 @@
  * Never: what the tables mean.
  */
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Fault } from "../model/fault.js";
 import { isJsonObject, type JsonObject } from "../model/json.js";
@@ -47,7 +47,7 @@ export function writeTables(path: string, world: string, part: string, tables: J
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString("hex")}.tmp`;
   const file = openSync(temporary, "wx", 0o600);
   try {
-    writeSync(file, text);
+    writeFileSync(file, text);
     fsyncSync(file);
   } catch (error) {
     closeSync(file);

@@ -103,8 +103,12 @@ export const SKILL_LIMITS = Object.freeze({
   bodyChars: Object.freeze({ planning: 1_500, atomic: 900, tool: 400 }),
   /** A front matter that does not end within this is refused before any YAML is read. */
   frontMatterChars: 65_536,
+  /** Nesting above this is refused before YAML is parsed: a recursive parser near its stack limit can end the process. */
+  frontMatterDepth: 64,
+  /** Bad YAML is repaired line by line only in heads of at most this many lines. */
+  frontMatterRepairLines: 200,
   /** A SKILL.md above this is refused: it would not fit any view. */
-  skillFileChars: 1_048_576,
+  skillFileChars: 262_144,
   /** The skills extension's bounds on one folder. */
   filesPerSkill: 512,
   folderBytes: 16 * 1024 * 1024,
@@ -189,4 +193,43 @@ export const SURFACE_LIMITS = Object.freeze({
   bridgeGiveUpMs: 30 * seconds,
   /** The bridge looks at its parent this often. */
   parentWatchMs: 2 * seconds,
+});
+
+/** Bounds on a compact signature, in characters: one line that an agent reads among a dozen others. */
+export const SIGNATURE_LIMITS = Object.freeze({
+  /** First sentence of the description. Real ones have a median of 70. */
+  sentenceChars: 160,
+  /** Optional parameters together; required ones are always told. */
+  optionalChars: 240,
+  /** One nested object or union. */
+  objectChars: 90,
+  /** Values of one enumeration. */
+  enumChars: 60,
+  /** Levels of objects within objects that are spelt out. */
+  depth: 2,
+});
+
+/** What the rules decide with when they plan and choose, each with its reason. */
+export const PROVISION = Object.freeze({
+  /**
+   * Share of a skill's (or tool's) own words that a need must have before it is taken to mean it, 0…1. Below it a plan that shares
+   * only a noun with the task ("order") would be followed; a plan derived from the task's own clauses is the smaller harm.
+   */
+  fit: 0.6,
+  /** Planning skills joined into one plan. More than three is no plan but a list. */
+  mergedPlans: 3,
+  /** Steps of a plan, and clauses of a task that are looked at. */
+  steps: 12,
+  /** Searches made for single steps: each costs a few milliseconds on a large catalog. */
+  stepSearches: 4,
+  /** A tool found by search is taken down to this part of the best one's score. */
+  toolCutOff: 0.7,
+  /** Suppliers added for a required value that the task does not say, one for each. */
+  suppliersPerTool: 2,
+  /** Characters of a step's goal. */
+  goalChars: 160,
+  /** Share of the token budget that may tell what was left out. */
+  leftOutShare: 0.15,
+  /** Share that plan, notices and substitutions may take before they are told more tersely: the rest is for tools and skills. */
+  frameShare: 0.6,
 });

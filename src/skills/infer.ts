@@ -11,7 +11,9 @@ import type { Contract, Requirement, Skill } from "../model/skill.js";
 import type { Tool } from "../model/tool.js";
 import { codeSpans, withoutFences } from "./mentions.js";
 
-/** Words shorter than this, or without a separator, are too common to be a tool's name in plain prose. */
+/** Longer runs of letters are no name of a tool or parameter. */
+const WORD_CHARS = 200;
+/** Words without a separator are too common to be a tool's name in plain prose. */
 const PLAIN_NAME = /^[a-z0-9]+(?:[_-][a-z0-9]+)+$|^[a-z]+(?:[A-Z][a-z0-9]*)+$/;
 
 /**
@@ -24,7 +26,7 @@ export function inferRequirements(body: string, tools: ReadonlyMap<ToolKey, Tool
   const found = new Map<ToolKey, { tool: Tool; params: Set<string>; group: string | undefined }>();
 
   for (const paragraph of paragraphs(body)) {
-    const words = new Set(paragraph.match(/[\p{L}\p{N}_.-]+/gu)?.map((word) => word.replace(/^[.-]+|[.-]+$/g, "")) ?? []);
+    const words = wordsOf(paragraph);
     for (const { named, group } of namedTools(paragraph, words, tools, byName)) {
       for (const tool of named) {
         const entry = found.get(tool.key) ?? { tool, params: new Set<string>(), group };
@@ -58,10 +60,10 @@ function namedTools(
   byName: ReadonlyMap<string, readonly Tool[]>,
 ): { named: readonly Tool[]; group: string | undefined }[] {
   const results: { named: readonly Tool[]; group: string | undefined }[] = [];
-  const spans = codeSpans(paragraph).map((span) => span.replace(/\(.*\)$/, ""));
-  const candidates = new Set([...spans, ...(paragraph.match(/[A-Za-z0-9._-]+(?:\/|:|__)[A-Za-z0-9._/-]+/g) ?? [])]);
-  for (const candidate of candidates) {
-    const key = asKey(candidate.replace(/[.:]+$/, ""), tools);
+  const spans = codeSpans(paragraph).map((span) => span.split("(")[0] ?? span);
+  const qualifiedWords = paragraph.split(/[^A-Za-z0-9._/:-]+/).filter((word) => word.length <= WORD_CHARS && /\/|:|__/.test(word));
+  for (const candidate of new Set([...spans, ...qualifiedWords])) {
+    const key = candidate.length > WORD_CHARS ? undefined : asKey(candidate.replace(/[.:]+$/, ""), tools);
     const tool = key === undefined ? undefined : tools.get(key);
     if (tool !== undefined) results.push({ named: [tool], group: undefined });
   }
@@ -73,6 +75,11 @@ function namedTools(
     results.push({ named, group: named.length > 1 ? `any-${name}` : undefined });
   }
   return results;
+}
+
+function wordsOf(paragraph: string): ReadonlySet<string> {
+  const words = paragraph.split(/[^\p{L}\p{N}_.-]+/u).filter((word) => word !== "" && word.length <= WORD_CHARS);
+  return new Set(words.map((word) => word.replace(/^[.-]+|[.-]+$/g, "")));
 }
 
 function asKey(text: string, tools: ReadonlyMap<ToolKey, Tool>): ToolKey | undefined {

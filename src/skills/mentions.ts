@@ -59,19 +59,35 @@ export interface Section {
   readonly text: string;
 }
 
-/** Sections in order; text before the first heading has an empty heading and rank 0. */
+/** Sections in order; text before the first heading has an empty heading and rank 0. Linear in the body. */
 export function sections(body: string): Section[] {
   const raw = body.split("\n");
-  const lines = withoutFences(body);
-  const starts = [{ heading: "", rank: 0, line: -1 }];
-  for (const [n, line] of lines.entries()) {
-    const match = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/.exec(line);
-    if (match !== null) starts.push({ heading: match[2] ?? "", rank: (match[1] ?? "").length, line: n });
+  const starts = [{ heading: "", rank: 0, line: -1, end: raw.length }];
+  /** Sections whose end is not known yet, ranks rising. */
+  const open: typeof starts = [];
+  for (const [n, line] of withoutFences(body).entries()) {
+    const match = /^ {0,3}(#{1,6})[ \t]/.exec(line);
+    if (match === null) continue;
+    const rank = (match[1] ?? "").length;
+    while ((open.at(-1)?.rank ?? 0) >= rank) {
+      const closed = open.pop();
+      if (closed !== undefined) closed.end = n;
+    }
+    const start = { heading: trimmedHeading(line.slice(match[0].length)), rank, line: n, end: raw.length };
+    starts.push(start);
+    open.push(start);
   }
-  return starts.map((start, n) => {
-    const end = starts.slice(n + 1).find((other) => start.rank === 0 || other.rank <= start.rank)?.line ?? raw.length;
-    return { ...start, text: raw.slice(start.line + 1, end).join("\n") };
-  });
+  const [lead, first] = starts;
+  if (lead !== undefined) lead.end = first?.line ?? raw.length;
+  return starts.map(({ heading, rank, line, end }) => ({ heading, rank, line, text: raw.slice(line + 1, end).join("\n") }));
+}
+
+/** `Steps ##` is the heading `Steps`. */
+function trimmedHeading(text: string): string {
+  const trimmed = text.trim();
+  let end = trimmed.length;
+  while (end > 0 && trimmed[end - 1] === "#") end -= 1;
+  return end === 0 || /\s/.test(trimmed[end - 1] ?? "") ? trimmed.slice(0, end).trim() : trimmed;
 }
 
 /** The text below the first heading that matches, or undefined. */

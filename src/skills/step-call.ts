@@ -100,9 +100,13 @@ function parseArgument(text: string): { argument: StepArgument; rest: string } |
   return { argument: { name, source, optional: optional !== undefined }, rest: text.slice(whole.length) };
 }
 
+/** A mode word or a small object: longer literals are not what a step says. */
+const LITERAL_CHARS = 1_000;
+
 /** The shortest prefix that is a JSON value and ends where an argument may end. */
 function parseLiteral(text: string): { value: JsonValue; rest: string } | undefined {
-  for (let end = 1; end <= text.length; end += 1) {
+  const most = Math.min(text.length, LITERAL_CHARS);
+  for (let end = 1; end <= most; end += 1) {
     const rest = text.slice(end);
     if (!(isTail(rest) || rest.startsWith(" and "))) continue;
     try {

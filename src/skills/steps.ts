@@ -66,19 +66,24 @@ function stepHeadings(body: string): string[] {
   });
 }
 
+/** A code span with the words that introduce it: `: `x``, `with skill `x``, `using the tool `x``. */
+const NAMED = /[:,]? ?(?:\b(?:with|using|by|via|through|call|use|run) )?(?:\bthe )?(?:\b(?:skill|tool) )?`([^`]+)`/gi;
+
 /** The step's sentence without code spans of tools and skills and without its argument list. */
 function goalOf(text: string, uses: readonly string[]): string {
   const call = parseStepCall(text);
   if (call !== undefined) return call.goal;
   const names = new Set<string>([...mentionedTools(text), ...mentionedSkills(text, uses)]);
-  let goal = text;
-  for (const name of names) {
-    if (!goal.includes(`\`${name}\``)) continue;
-    const span = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-    goal = goal.replace(new RegExp(`[:,]?\\s*(?:\\b(?:with|using|by|via|through|call|use|run)\\s+)?(?:the\\s+)?(?:\\b(?:skill|tool)\\s+)?\`${span}\``, "gi"), "");
-  }
-  const trimmed = goal.replace(/\s+/g, " ").replace(/[\s.:;,]+$/, "").trim();
-  return trimmed === "" ? text.replace(/\s+/g, " ").trim() : trimmed;
+  const plain = text.replace(/\s+/g, " ").trim();
+  const goal = plain.replace(NAMED, (whole, span: string) => (names.has(span.trim()) ? "" : whole));
+  const trimmed = withoutTrailingMarks(goal.replace(/ +/g, " ").trim());
+  return trimmed === "" ? plain : trimmed;
+}
+
+function withoutTrailingMarks(text: string): string {
+  let end = text.length;
+  while (end > 0 && " .:;,".includes(text[end - 1] ?? "")) end -= 1;
+  return text.slice(0, end);
 }
 
 /**

@@ -52,6 +52,8 @@ export function readFrontMatter(where: string, text: string): FrontMatterReading
   }
   if (split.blankLines > 0) note("front-matter-late", `The front matter starts on line ${split.blankLines + 1}, not on line 1.`);
 
+  const shape = shapeRefusal(split.head);
+  if (shape !== undefined) return refuse(shape.refused.code, shape.refused.text);
   const head = readYaml(split.head);
   if (head.document === undefined) return refuse("front-matter-yaml", head.why);
   for (const repair of head.repaired) {
@@ -101,6 +103,28 @@ export function splitFile(text: string): (SplitFile & { readonly blankLines: num
   return { bom, lineEnd, head, body: lines.slice(end + 1).join("\n"), blankLines: first };
 }
 
+/** What must not reach the YAML parser: nesting that could exhaust its stack, and text after the end of the document. */
+function shapeRefusal(head: string): Refusal | undefined {
+  let open = 0;
+  for (const [n, line] of head.split("\n").entries()) {
+    if (/^\.\.\.[ \t]*$/.test(line)) {
+      return refusal("front-matter-yaml", `Line ${n + 2} (\`...\`) ends the YAML document; what follows it would be dropped.`);
+    }
+    const marks = /^[ \t]*((?:[-?:][ \t]+)*)/.exec(line)?.[1] ?? "";
+    const levels = leading(line) + marks.replace(/[ \t]/g, "").length;
+    let deepest = open;
+    for (const character of line) {
+      if (character === "[" || character === "{") open += 1;
+      if ((character === "]" || character === "}") && open > 0) open -= 1;
+      deepest = Math.max(deepest, open);
+    }
+    if (deepest > SKILL_LIMITS.frontMatterDepth || levels > 2 * SKILL_LIMITS.frontMatterDepth) {
+      return refusal("front-matter-too-deep", `Line ${n + 2} is nested more than ${SKILL_LIMITS.frontMatterDepth} levels deep.`);
+    }
+  }
+  return undefined;
+}
+
 interface YamlReading {
   readonly document: Document | undefined;
   readonly repaired: readonly { readonly line: number; readonly why: string }[];
@@ -113,7 +137,9 @@ function readYaml(head: string): YamlReading {
   const error = plain.errors[0];
   if (error === undefined) return { document: plain, repaired: [], why: "" };
   const repaired: { line: number; why: string }[] = [];
-  const lines = head.split("\n").map((line, n, all) => {
+  const written = head.split("\n");
+  const repairable = written.length <= SKILL_LIMITS.frontMatterRepairLines ? written : [];
+  const lines = repairable.map((line, n, all) => {
     const quoted = quoteBadLine(line, all[n + 1]);
     if (quoted === undefined) return line;
     // Two lines stand above the first line of the head at most: the count is from the opening fence.
@@ -128,14 +154,15 @@ function readYaml(head: string): YamlReading {
 
 function parse(head: string): Document {
   // Tags and directives only warn; they are refused or named when the fields are read.
-  return parseDocument(head, { schema: "failsafe", uniqueKeys: false, strict: true, logLevel: "silent", version: "1.2" });
+  return parseDocument(head, { schema: "failsafe", resolveKnownTags: false, uniqueKeys: false, strict: true, logLevel: "silent", version: "1.2" });
 }
 
 /** `key: value` on one line whose value breaks YAML, as the same line with the value quoted. */
 function quoteBadLine(line: string, next: string | undefined): { line: string; why: string } | undefined {
-  const match = /^([ ]*)([A-Za-z_][\w.-]*):[ \t]+(\S.*?)[ \t]*$/.exec(line);
-  if (match === null) return undefined;
-  const [, indent = "", key = "", value = ""] = match;
+  const match = /^( *)([A-Za-z_][\w.-]*):[ \t]+/.exec(line);
+  const value = line.slice(match?.[0].length ?? 0).trim();
+  if (match === null || value === "") return undefined;
+  const [, indent = "", key = ""] = match;
   if (/^[|>&*!]/.test(value)) return undefined;
   const continued = next !== undefined && next.trim() !== "" && leading(next) > indent.length;
   if (continued) return undefined;
@@ -156,7 +183,8 @@ function readFields(
   if (!isMap(root)) return refusal("front-matter-not-a-map", "The front matter is not a map of fields (`name: …`).");
   const hostile = findHostile(document);
   if (hostile !== undefined) return hostile;
-  for (const warning of document.warnings) note("front-matter-tag", `${firstLine(warning)}; the value was read as text.`);
+  const tags = explicitTags(document);
+  if (tags.length > 0) note("front-matter-tag", `The front matter has the tag ${tags.join(", ")}; tags mean nothing here, the value was read as text.`);
   if (hasComment(document)) {
     note("front-matter-comment", "The front matter has a `#` comment; YAML does not count it to any value. Quote a value with ` #`.");
   }
@@ -187,6 +215,17 @@ function findHostile(document: Document): Refusal | undefined {
     },
   });
   return found;
+}
+
+function explicitTags(document: Document): string[] {
+  const tags = new Set<string>();
+  visit(document, {
+    Node(_key, node) {
+      if (!isAlias(node) && typeof node.tag === "string") tags.add(node.tag);
+      return undefined;
+    },
+  });
+  return [...tags];
 }
 
 function hasComment(document: Document): boolean {

@@ -1,0 +1,3 @@
+import { runLabVerb } from "../../src/lab/serve.js";
+
+process.exitCode = await runLabVerb(process.argv.slice(2));
