@@ -19,6 +19,8 @@ interface UpstreamCommon {
   readonly connectTimeoutMs: number;
   /** 0 = never stop when idle. */
   readonly idleStopMs: number;
+  /** Protocol era to speak; default: found out, and legacy where the upstream speaks both. */
+  readonly era?: "legacy" | "modern" | undefined;
 }
 export interface StdioUpstream extends UpstreamCommon {
   readonly kind: "stdio";

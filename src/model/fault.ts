@@ -38,6 +38,11 @@ export const FAULTS = {
     retryable: false,
     sentence: "The connection to the upstream was lost during the call; its outcome is unknown.",
   },
+  "answer-too-large": {
+    blame: "upstream",
+    retryable: false,
+    sentence: "The upstream's answer is larger than one message may be; the call ran, its answer is lost.",
+  },
   "call-cancelled": { blame: "caller", retryable: false, sentence: "The call was cancelled by its caller." },
   "skill-unknown": { blame: "caller", retryable: false, sentence: "No skill of that name is in the library." },
   "episode-unknown": { blame: "caller", retryable: false, sentence: "No episode of that id is known." },
@@ -61,6 +66,11 @@ export const FAULTS = {
   "route-unknown": { blame: "caller", retryable: false, sentence: "There is nothing at this address." },
   "home-locked": { blame: "operator", retryable: false, sentence: "Another daemon works on this home." },
   "home-damaged": { blame: "operator", retryable: false, sentence: "The home cannot be read." },
+  "home-unwritable": {
+    blame: "operator",
+    retryable: true,
+    sentence: "The home cannot be written now; nothing of this change was kept.",
+  },
   "format-newer": {
     blame: "operator",
     retryable: false,
@@ -101,6 +111,22 @@ export class Fault extends Error {
 
   get retryable(): boolean {
     return FAULTS[this.code].retryable;
+  }
+}
+
+/**
+ * What an upstream answered instead of a result: its protocol error, untouched. "Upstream said no" is an answer, not a
+ * fault: surfaces pass code, message and data on, and it counts as evidence.
+ */
+export class Refusal extends Error {
+  readonly code: number;
+  readonly data: JsonValue | undefined;
+
+  constructor(code: number, message: string, data?: JsonValue) {
+    super(message);
+    this.name = "Refusal";
+    this.code = code;
+    this.data = data;
   }
 }
 

@@ -113,6 +113,17 @@ export interface ViewCandidates {
     readonly tools: number;
     readonly mmrLambda: number;
   };
+  /** What library, catalog and graph know by name: a plan names skills and tools that no search brought. */
+  readonly lookup?: {
+    /** An active skill. */
+    readonly skill: (name: string) => import("./skill.js").Skill | undefined;
+    /** A tool that is offered. */
+    readonly tool: (key: string) => import("./tool.js").Tool | undefined;
+    /** Tools that yield a required parameter of a tool which `given` does not know, likeliest first (graph/reach.ts `closure`). */
+    readonly suppliers: (tool: ToolKey, given: (param: string) => boolean) => readonly { tool: ToolKey; supplies: string }[];
+    /** Active skills of tier `tool` on a tool. */
+    readonly notesOn: (tool: ToolKey) => readonly import("./skill.js").Skill[];
+  };
 }
 export interface SkillCandidate {
   readonly skill: import("./skill.js").Skill;

@@ -1,0 +1,220 @@
+/**
+ * Streamable HTTP as a carrier: each request is an exchange of its own, on its own SDK transport.
+ *
+ * Owns: one transport object per request (so that what arrives on its stream is known to belong to it, and cutting one
+ * cuts no other), the end of streams without an answer, what a status means.
+ * Speaks: HTTP statuses, JSON-RPC messages as opaque objects.
+ * Never: handshakes, sessions' ends (http.ts); parsing of event streams (the SDK's).
+ */
+import { Response as UndiciResponse } from "undici";
+import type { JsonObject } from "../model/json.js";
+import { UPSTREAM_LIMITS } from "../model/policy.js";
+import { ADDRESS_REFUSED, readNetError } from "./net-guard.js";
+import type { Fetch } from "./net-guard.js";
+import type { Carrier, Peer } from "./peer.js";
+import { Unanswered } from "./session.js";
+import type { SessionRequest } from "./session.js";
+import { refusalInBody } from "./translate.js";
+
+/** What both SDK lines' Streamable HTTP transports have in common. */
+export interface HttpTransport {
+  onmessage?: ((message: never) => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  start(): Promise<void>;
+  send(message: never, options?: { onresumptiontoken?: (token: string) => void }): Promise<void>;
+  close(): Promise<void>;
+}
+export interface ExchangesOptions {
+  readonly fetch: Fetch;
+  /** A fresh transport that uses this fetch; `headers` go with its requests. */
+  readonly transport: (fetch: Fetch, headers: Readonly<Record<string, string>>) => HttpTransport;
+  readonly peer: () => Peer;
+  readonly hasSession: () => boolean;
+  /** An exchange brings a message: its transport may have learnt something on the way (the session id). */
+  readonly onOpened: (transport: HttpTransport) => void;
+  /** Sends what belongs to no request of ours (answers, notifications). */
+  readonly send: (message: JsonObject) => void;
+  readonly notifiesCancel: boolean;
+  /** The session is dead or the server is not there. */
+  readonly onDead: (reason: string) => void;
+}
+
+interface Exchange {
+  readonly transport: HttpTransport;
+  /** The upstream gave its stream positions: the transport resumes it after a drop. */
+  resumable: boolean;
+  ended: boolean;
+  failedResumes: number;
+}
+
+/** Attempts of the transport to resume a dropped stream before its request counts as lost. */
+export const RESUME_TRIES = 3;
+/** Events that were read before a stream ended may still be on their way through the parser. */
+const SETTLE_MS = 50;
+/** A stream that goes on after its answer is cut after this. */
+const LINGER_MS = 2_000;
+
+export function createExchanges(options: ExchangesOptions): Carrier & { closeAll(): void } {
+  const exchanges = new Map<number, Exchange>();
+
+  function open(id: number, request: SessionRequest): Exchange {
+    const exchange: Exchange = {
+      transport: options.transport((url, init) => fetchFor(id, exchange, url, init), request.headers ?? {}),
+      resumable: false,
+      ended: true,
+      failedResumes: 0,
+    };
+    exchange.transport.onmessage = (message) => {
+      options.onOpened(exchange.transport);
+      options.peer().receive(message, id);
+    };
+    exchanges.set(id, exchange);
+    return exchange;
+  }
+
+  async function fetchFor(id: number, exchange: Exchange, url: string | URL, init: RequestInit | undefined): Promise<Response> {
+    const resuming = init?.method === "GET";
+    const lost = (text: string): void => {
+      exchange.failedResumes += 1;
+      if (exchange.failedResumes > RESUME_TRIES) options.peer().fail(id, new Unanswered("lost", text, false));
+    };
+    let response: Response;
+    try {
+      response = await options.fetch(url, init);
+    } catch (error) {
+      if (resuming) lost(`The stream with the answer broke and could not be resumed: ${readNetError(error).text}.`);
+      throw error;
+    }
+    if (resuming && !response.ok) {
+      if (response.status === 404 || response.status === 405) exchange.failedResumes = RESUME_TRIES;
+      lost(`The stream with the answer broke and could not be resumed: HTTP ${response.status}.`);
+    }
+    if (!response.ok || response.body === null) return response;
+    const tooLong = (bytes: number): Unanswered => {
+      const error = new Unanswered(
+        "too-large",
+        `A message of at least ${bytes} bytes came; the bound is ${UPSTREAM_LIMITS.messageBytes} bytes.`,
+        false,
+      );
+      options.peer().fail(id, error);
+      return error;
+    };
+    if (response.headers.get("content-type")?.startsWith("text/event-stream") === true) {
+      exchange.ended = false;
+      return watched(response, () => onStreamEnd(id, exchange), undefined);
+    }
+    const length = Number(response.headers.get("content-length") ?? Number.NaN);
+    if (length > UPSTREAM_LIMITS.messageBytes) throw tooLong(length);
+    return Number.isNaN(length) ? watched(response, () => undefined, tooLong) : response;
+  }
+
+  function onStreamEnd(id: number, exchange: Exchange): void {
+    exchange.ended = true;
+    if (exchange.resumable) return;
+    setTimeout(
+      () => options.peer().fail(id, new Unanswered("lost", "The stream ended before the answer came.", false)),
+      SETTLE_MS,
+    ).unref();
+  }
+
+  return {
+    notifiesCancel: options.notifiesCancel,
+    send: options.send,
+    async sendRequest(message, id, request) {
+      const exchange = open(id, request);
+      try {
+        await exchange.transport.start();
+        await exchange.transport.send(message as never, { onresumptiontoken: () => void (exchange.resumable = true) });
+      } catch (error) {
+        throw readSendError(error, options);
+      }
+    },
+    release(id, answered) {
+      const exchange = exchanges.get(id);
+      exchanges.delete(id);
+      if (exchange === undefined) return;
+      // An answered stream is about to end; cutting it would cost its connection.
+      if (!answered) void exchange.transport.close();
+      else if (!exchange.ended) setTimeout(() => void exchange.transport.close(), LINGER_MS).unref();
+    },
+    closeAll() {
+      for (const exchange of exchanges.values()) void exchange.transport.close();
+      exchanges.clear();
+    },
+  };
+}
+
+/** The response with its body's end (or bytes) watched. */
+function watched(response: Response, onEnd: () => void, tooLong: ((bytes: number) => Error) | undefined): Response {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return response;
+  let bytes = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { value, done } = await reader.read();
+        if (done) {
+          controller.close();
+          return onEnd();
+        }
+        bytes += value.byteLength;
+        if (tooLong !== undefined && bytes > UPSTREAM_LIMITS.messageBytes) throw tooLong(bytes);
+        controller.enqueue(value);
+      } catch (error) {
+        controller.error(error);
+        void reader.cancel().catch(() => undefined);
+        onEnd();
+      }
+    },
+    async cancel(reason) {
+      await reader.cancel(reason).catch(() => undefined);
+    },
+  });
+  const init = {
+    status: response.status,
+    statusText: response.statusText,
+    headers: [...response.headers.entries()] as [string, string][],
+  };
+  const again: unknown = new UndiciResponse(body as never, init);
+  return again as Response;
+}
+
+/** What a failed send means. Statuses alone decide, but for a protocol error in the body: that is the upstream's answer. */
+export function readSendError(error: unknown, session: Pick<ExchangesOptions, "hasSession" | "onDead">): Error {
+  if (error instanceof Unanswered) return error;
+  const status = statusOf(error);
+  if (status === undefined) return readBrokenSend(error, session);
+  const text = bodyOf(error);
+  if (status === 404 && session.hasSession()) {
+    session.onDead("the upstream does not know the session any more (HTTP 404)");
+    return new Unanswered("expired", "The upstream does not know the session any more (HTTP 404).", true, { status });
+  }
+  const said = refusalInBody(text);
+  if (said !== undefined && !(status === 400 && session.hasSession())) return said;
+  if (status === 401) return new Unanswered("login", "The upstream asks for a login (HTTP 401).", true, { status });
+  if (status === 429) return new Unanswered("busy", "The upstream takes no more requests now (HTTP 429).", true, { status });
+  const shown = text === undefined || text === "" ? "" : `: ${text.slice(0, 300)}`;
+  return new Unanswered("lost", `The upstream refused the request with HTTP ${status}${shown}.`, status < 500, {
+    status,
+    cause: said ?? error,
+  });
+}
+
+function readBrokenSend(error: unknown, session: Pick<ExchangesOptions, "onDead">): Error {
+  const { code, text, neverSent } = readNetError(error);
+  if (neverSent && code !== ADDRESS_REFUSED) session.onDead(text);
+  return new Unanswered("lost", `The upstream cannot be reached: ${text}.`, neverSent, { cause: error });
+}
+
+/** Both SDK lines put the status into their errors, each in its own place. */
+function statusOf(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const found = ("status" in error && error.status) || ("code" in error && error.code);
+  return typeof found === "number" && found >= 100 && found < 600 ? found : undefined;
+}
+function bodyOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const data: unknown = "data" in error ? error.data : undefined;
+  if (typeof data === "object" && data !== null && "text" in data && typeof data.text === "string") return data.text;
+  return /Error POSTing to endpoint: ([\s\S]*)$/.exec(error.message)?.[1];
+}

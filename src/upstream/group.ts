@@ -1,0 +1,197 @@
+/**
+ * A spawned upstream as a process group: started apart, ended as a whole.
+ *
+ * Owns: the group, its pipes, the order of its end (stdin closed, SIGTERM, SIGKILL, each within a bound), the groups
+ * its descendants lead.
+ * Speaks: chunks in, chunks out, one line how it ended.
+ * Never: messages.
+ *
+ *   running ──stop()──▶ stdin ended ──1.5 s──▶ SIGTERM to the groups ──1.5 s──▶ SIGKILL ──1 s──▶ gone
+ *      └──exits by itself──▶ last output read ──▶ what is left of its group is ended the same way ──▶ gone
+ */
+import { spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { UPSTREAM_LIMITS } from "../model/policy.js";
+import type { Resolution } from "./command.js";
+import { readProcesses, startTimeOf, withDescendants } from "./processes.js";
+
+/** Marks every process that an upstream starts, so that leftovers of a crashed daemon are told from strangers. */
+export const MARK_VARIABLE = "STEWARD_UPSTREAM_PROCESS";
+
+export interface GroupOptions {
+  readonly program: Resolution;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string | undefined;
+  readonly mark: string;
+  readonly onStdout: (chunk: Buffer) => void;
+  readonly onStderr: (chunk: Buffer) => void;
+  /** The process is gone by itself; its last output was delivered. Not called after stop(). */
+  readonly onExit: (how: string) => void;
+  /** Nothing of it is left, or it resisted to the end of the bound. */
+  readonly onGone: () => void;
+}
+export interface Group {
+  readonly pid: number;
+  readonly startTime: string | undefined;
+  /** `done` is told whether the text reached the pipe; `alone` that nothing else was waiting to be written. */
+  write(text: string, done: (error: Error | undefined, alone: boolean) => void): void;
+  unsentBytes(): number;
+  stop(): Promise<void>;
+}
+
+const live = new Set<number>();
+let hooked = false;
+
+/** Starts the program; rejects where the system refuses. */
+export function startGroup(options: GroupOptions): Promise<Group> {
+  return new Promise((resolve, reject) => {
+    const windows = process.platform === "win32";
+    const child = spawn(options.program.file, [...options.program.args], {
+      cwd: options.cwd,
+      env: { ...options.env, [MARK_VARIABLE]: options.mark },
+      stdio: ["pipe", "pipe", "pipe"],
+      // A group of its own. Windows has none; there a detached child would open a window.
+      detached: !windows,
+      windowsHide: true,
+      windowsVerbatimArguments: options.program.verbatim,
+    });
+    child.once("error", reject);
+    child.once("spawn", () => {
+      child.off("error", reject);
+      child.on("error", () => undefined);
+      resolve(superviseGroup(child, child.pid ?? 0, options));
+    });
+  });
+}
+
+function superviseGroup(child: ChildProcessWithoutNullStreams, pid: number, options: GroupOptions): Group {
+  let exited = false;
+  let ended: Promise<void> | undefined;
+  let stopping = false;
+  remember(pid);
+
+  // An unhandled stream error would end the daemon; what it means is told by the exit.
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => undefined);
+  child.stdout.on("data", options.onStdout);
+  child.stderr.on("data", options.onStderr);
+
+  const closed = new Promise<void>((done) => child.once("close", () => done()));
+  child.once("exit", (code, signal) => {
+    exited = true;
+    const how = signal === null ? `it exited with code ${code ?? "unknown"}` : `it was ended by ${signal}`;
+    // A grandchild may hold the pipes open for ever: wait for the last output, but not for the pipes.
+    void Promise.race([closed, sleep(UPSTREAM_LIMITS.drainMs)]).then(() => {
+      if (!stopping) options.onExit(how);
+      return end();
+    });
+  });
+
+  function end(): Promise<void> {
+    ended ??= endGroup(child, pid, () => exited).finally(() => {
+      child.stdin.destroy();
+      child.stdout.destroy();
+      child.stderr.destroy();
+      live.delete(pid);
+      options.onGone();
+    });
+    return ended;
+  }
+
+  return {
+    pid,
+    startTime: startTimeOf(pid),
+    write(text, done) {
+      if (exited || stopping || child.stdin.destroyed || child.stdin.writableEnded) {
+        done(new Error("the pipe is closed"), true);
+        return;
+      }
+      const alone = child.stdin.writableLength === 0;
+      child.stdin.write(text, (error) => done(error ?? undefined, alone));
+    },
+    unsentBytes: () => child.stdin.writableLength,
+    stop() {
+      stopping = true;
+      return end();
+    },
+  };
+}
+
+const POLL_MS = 10;
+
+async function endGroup(child: ChildProcessWithoutNullStreams, pid: number, hasExited: () => boolean): Promise<void> {
+  if (process.platform === "win32") return endTree(child, pid, hasExited);
+  // Descendants that lead groups of their own are seen only while the chain of parents still stands.
+  const groups = new Set([pid]);
+  if (!hasExited()) for (const group of await ledGroups(pid)) groups.add(group);
+  child.stdin.end();
+  const until = performance.now() + UPSTREAM_LIMITS.exitCleanMs;
+  while (!hasExited() && performance.now() < until) await sleep(POLL_MS);
+  // Children of a server that went get a moment to notice; a server that stays is told.
+  if (hasExited() && (await gone(groups, UPSTREAM_LIMITS.drainMs, hasExited))) return;
+  if (!hasExited()) for (const group of await ledGroups(pid)) groups.add(group);
+  signalAll(groups, "SIGTERM");
+  if (await gone(groups, UPSTREAM_LIMITS.exitTermMs, hasExited)) return;
+  signalAll(groups, "SIGKILL");
+  await gone(groups, UPSTREAM_LIMITS.exitKillMs, hasExited);
+}
+
+async function ledGroups(pid: number): Promise<readonly number[]> {
+  const all = await readProcesses();
+  const family = withDescendants(pid, all);
+  return all.filter((one) => family.has(one.pid) && one.group === one.pid).map((one) => one.group);
+}
+
+/** Waits until no process of these groups is left (zombies do not count), at most `boundMs`. */
+async function gone(groups: ReadonlySet<number>, boundMs: number, hasExited: () => boolean): Promise<boolean> {
+  const until = performance.now() + boundMs;
+  for (;;) {
+    if (hasExited() && !(await anyAlive(groups))) return true;
+    if (performance.now() >= until) return false;
+    await sleep(POLL_MS);
+  }
+}
+
+async function anyAlive(groups: ReadonlySet<number>): Promise<boolean> {
+  const answering = [...groups].filter((group) => signal(group, 0));
+  if (answering.length === 0) return false;
+  const all = await readProcesses();
+  return all.length === 0 || all.some((one) => groups.has(one.group) && !one.zombie);
+}
+
+function signalAll(groups: ReadonlySet<number>, name: NodeJS.Signals): void {
+  for (const group of groups) signal(group, name);
+}
+/** Sends to a whole group; false where nobody is there. */
+export function signal(group: number, name: NodeJS.Signals | 0): boolean {
+  if (group <= 1) return false;
+  try {
+    process.kill(-group, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Windows has no groups: the tree is ended by its root. */
+async function endTree(child: ChildProcessWithoutNullStreams, pid: number, hasExited: () => boolean): Promise<void> {
+  child.stdin.end();
+  const until = performance.now() + UPSTREAM_LIMITS.exitCleanMs;
+  while (!hasExited() && performance.now() < until) await sleep(POLL_MS);
+  if (hasExited()) return;
+  await new Promise<void>((done) => {
+    const killer = spawn("taskkill", ["/pid", String(pid), "/t", "/f"], { stdio: "ignore", windowsHide: true });
+    killer.once("error", () => done());
+    killer.once("close", () => done());
+  });
+}
+
+/** Should the daemon end without stopping its upstreams, their groups are told on the way out. */
+function remember(pid: number): void {
+  live.add(pid);
+  if (hooked) return;
+  hooked = true;
+  process.once("exit", () => {
+    for (const group of live) signal(group, "SIGTERM");
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * Opening words: which protocol era an upstream speaks, found out on the connection itself.
+ *
+ * Owns: the order of the two questions. Legacy `initialize` comes first unless the upstream is known to be modern: every
+ * legacy upstream answers it at once, while some end themselves on any other first message, and a throw-away process
+ * to find out would double the cost of each start.
+ * Speaks: greetings.
+ * Never: transports; remembering verdicts (supervisor.ts).
+ */
+import { Refusal } from "../model/fault.js";
+import type { JsonObject } from "../model/json.js";
+import { ConnectFailed, textOf } from "./session.js";
+import type { Era, Greeting } from "./session.js";
+import { initializeParams, METHOD, offersModern, readGreeting, withEnvelope } from "./translate.js";
+import type { ClientIdentity } from "./translate.js";
+
+export interface GreetOptions {
+  readonly ask: (method: string, params: JsonObject) => Promise<JsonObject>;
+  readonly notify: (method: string, params: JsonObject) => void;
+  readonly client: ClientIdentity;
+  /** Asked for first. */
+  readonly preferred: Era | undefined;
+  /** The configuration allows no other era. */
+  readonly only: boolean;
+}
+
+/** Rejects with ConnectFailed naming the phase. */
+export async function greet(options: GreetOptions): Promise<Greeting> {
+  const [first, second] = options.preferred === "modern" ? [greetModern, greetLegacy] : [greetLegacy, greetModern];
+  try {
+    return await first(options);
+  } catch (error) {
+    // Only an upstream that answered "no" can be asked otherwise; silence or an end is no answer.
+    if (options.only || !(error instanceof ConnectFailed) || !(error.cause instanceof Refusal)) throw error;
+    try {
+      return await second(options);
+    } catch {
+      throw error;
+    }
+  }
+}
+
+async function greetLegacy({ ask, notify, client }: GreetOptions): Promise<Greeting> {
+  const result = await phase(METHOD.initialize, () => ask(METHOD.initialize, initializeParams(client)));
+  notify(METHOD.initialized, {});
+  return readGreeting("legacy", result);
+}
+
+async function greetModern({ ask, client }: GreetOptions): Promise<Greeting> {
+  const result = await phase(METHOD.discover, () => ask(METHOD.discover, withEnvelope({}, client, {})));
+  if (!offersModern(result)) throw new ConnectFailed(METHOD.discover, "the upstream offers no protocol revision that we speak");
+  return readGreeting("modern", result);
+}
+
+async function phase<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ConnectFailed) throw error;
+    throw new ConnectFailed(name, textOf(error), undefined, { cause: error });
+  }
+}

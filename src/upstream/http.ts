@@ -1,0 +1,320 @@
+/**
+ * Sessions over HTTP: Streamable HTTP in both eras, and the old HTTP+SSE transport where a server has nothing newer.
+ *
+ * Owns: which of the three it is, the session id, the stream of what belongs to no call, a polite end.
+ * Speaks: the session port; SDK transports (`@modelcontextprotocol/sdk` for legacy servers, `@modelcontextprotocol/client`
+ * for modern ones) under our own peer.
+ * Never: credentials but the configured headers and the agent headers that the configuration allows by name.
+ */
+import { StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client";
+import {
+  StreamableHTTPClientTransport as LegacyTransport,
+  StreamableHTTPError,
+} from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { Refusal } from "../model/fault.js";
+import type { JsonObject } from "../model/json.js";
+import { UPSTREAM_LIMITS } from "../model/policy.js";
+import { createExchanges, RESUME_TRIES } from "./exchanges.js";
+import type { HttpTransport } from "./exchanges.js";
+import { greet } from "./handshake.js";
+import { ADDRESS_REFUSED, createNet, readNetError } from "./net-guard.js";
+import type { Fetch } from "./net-guard.js";
+import { createAsk, once, route } from "./opening.js";
+import type { HttpOpening, HttpOptions } from "./opening.js";
+import { createPeer } from "./peer.js";
+import type { Peer } from "./peer.js";
+import { ConnectFailed, textOf, Unanswered } from "./session.js";
+import type { Greeting, Session } from "./session.js";
+import { openSse } from "./sse.js";
+import { DECLARED_CAPABILITIES, METHOD, withEnvelope } from "./translate.js";
+import { createWatcher } from "./watcher.js";
+
+/** Connects and greets. Rejects with ConnectFailed; no connection is left then. */
+export async function openHttp(options: HttpOptions): Promise<Session> {
+  const url = readUrl(options.config.url);
+  const net = createNet({ connectTimeoutMs: options.timeoutMs, env: options.baseEnv });
+  const opening: HttpOpening = { ...options, url, net };
+  try {
+    if (options.config.transport === "sse") return await openSse(opening);
+    return await openStreamable(opening).catch((error: unknown) => {
+      // Servers of the first transport answer a POST at this address with a refusal of the method or the path.
+      if (!refusesPost(error)) throw error;
+      return openSse(opening).catch(() => {
+        throw error;
+      });
+    });
+  } catch (error) {
+    await net.close();
+    throw explain(error);
+  }
+}
+
+function refusesPost(error: unknown): boolean {
+  const status = error instanceof ConnectFailed && error.cause instanceof Unanswered ? error.cause.status : undefined;
+  return status === 400 || status === 404 || status === 405 || status === 406;
+}
+
+async function openStreamable(opening: HttpOpening): Promise<Session> {
+  const legacy = createLegacyPipe(opening);
+  const modern = createModernPipe(opening);
+  const askLegacy = createAsk(legacy.peer, opening);
+  const askModern = createAsk(modern.peer, opening);
+  try {
+    const greeting = await greet({
+      client: opening.client,
+      preferred: opening.preferred,
+      only: opening.only,
+      notify: legacy.peer.notify,
+      ask: async (method, params) => {
+        if (method === METHOD.discover) return askModern(method, params);
+        const result = await askLegacy(method, params);
+        legacy.greeted(result);
+        return result;
+      },
+    });
+    return greeting.era === "modern" ? modern.session(greeting) : legacy.session(greeting);
+  } catch (error) {
+    legacy.closeAll();
+    modern.closeAll();
+    throw error;
+  }
+}
+
+/** A way to a server: its peer, and the session once it has been greeted. */
+interface Pipe {
+  readonly peer: Peer;
+  readonly closeAll: () => void;
+  readonly session: (greeting: Greeting) => Session;
+}
+
+function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: JsonObject) => void } {
+  const { config, events, net, url } = opening;
+  let sessionId: string | undefined;
+  let version: string | undefined;
+  let main: LegacyTransport | undefined;
+  const dead = once((reason: string) => events.onClosed(reason));
+
+  const transport = (fetch: Fetch, headers: Readonly<Record<string, string>>, tries: number): LegacyTransport => {
+    const made = new LegacyTransport(url, {
+      fetch,
+      requestInit: { headers: { ...config.headers, ...headers } },
+      reconnectionOptions: {
+        initialReconnectionDelay: 1_000,
+        maxReconnectionDelay: 30_000,
+        reconnectionDelayGrowFactor: 2,
+        maxRetries: tries,
+      },
+      ...(sessionId === undefined ? {} : { sessionId }),
+    });
+    if (version !== undefined) made.setProtocolVersion(version);
+    return made;
+  };
+
+  /** Carries notifications, answers, and the stream of what belongs to no call. */
+  function openMain(): LegacyTransport {
+    let unreachable = 0;
+    const made = transport(
+      async (target, init) => {
+        try {
+          const response = await net.fetch(target, init);
+          unreachable = 0;
+          return response;
+        } catch (error) {
+          // An idle stream that dropped is normal and reconnects; a server that stays away is an outage.
+          if (init?.method === "GET" && !closed() && ++unreachable > 1) dead(`unreachable: ${readNetError(error).text}`);
+          throw error;
+        }
+      },
+      {},
+      Number.MAX_SAFE_INTEGER,
+    );
+    made.onmessage = (message) => void peer.receive(message);
+    made.onerror = (error) => {
+      if (error instanceof StreamableHTTPError && error.code === 404 && sessionId !== undefined && !closed()) {
+        dead("the upstream does not know the session any more (HTTP 404)");
+      }
+    };
+    void made.start();
+    return made;
+  }
+  let ended = false;
+  const closed = (): boolean => ended;
+
+  const exchanges = createExchanges({
+    fetch: net.fetch,
+    transport: (fetch, headers) => transport(fetch, headers, RESUME_TRIES) as HttpTransport,
+    peer: () => peer,
+    hasSession: () => sessionId !== undefined,
+    onOpened: (made) => {
+      sessionId ??= (made as unknown as LegacyTransport).sessionId;
+    },
+    send: (message) => {
+      main ??= openMain();
+      main
+        .send(message as never)
+        .catch((error: unknown) =>
+          events.log("debug", `upstream ${config.label}: a notification was not delivered`, { why: textOf(error) }),
+        );
+    },
+    notifiesCancel: true,
+    onDead: dead,
+  });
+  const peer: Peer = createPeer({
+    carrier: exchanges,
+    elapsedMs: opening.elapsedMs,
+    onNotification: (method, params) => route(events, method, params),
+  });
+
+  return {
+    peer,
+    closeAll: exchanges.closeAll,
+    greeted: (result) => {
+      version = typeof result["protocolVersion"] === "string" ? result["protocolVersion"] : undefined;
+    },
+    session: (greeting) => (
+      dead.on(),
+      {
+        greeting,
+        transport: "http",
+        pid: undefined,
+        request: (asked) => peer.request(asked).catch((error: unknown) => checkSession(error, peer, dead)),
+        notify: peer.notify,
+        watch: () => undefined,
+        inFlight: () => peer.inFlight(),
+        async close() {
+          ended = true;
+          dead.off();
+          peer.failAll(new Unanswered("lost", "The session was ended.", false));
+          exchanges.closeAll();
+          await farewell(main);
+          await net.close();
+        },
+      }
+    ),
+  };
+}
+
+/** Servers that answer 400 to a dead session: one ping tells a dead session from a refused request. */
+async function checkSession(error: unknown, peer: Peer, dead: (reason: string) => void): Promise<never> {
+  if (!(error instanceof Unanswered) || error.status !== 400) throw error;
+  try {
+    await peer.request({
+      method: METHOD.ping,
+      params: {},
+      timeoutMs: UPSTREAM_LIMITS.pingMs,
+      capMs: UPSTREAM_LIMITS.pingMs,
+      internal: true,
+    });
+  } catch (second) {
+    if (second instanceof Unanswered && second.status === 400) {
+      dead("the upstream refuses the session (HTTP 400)");
+      throw new Unanswered("expired", "The upstream does not know the session any more (HTTP 400 to a ping as well).", true, {
+        status: 400,
+      });
+    }
+  }
+  throw error.cause instanceof Refusal ? error.cause : error;
+}
+
+async function farewell(main: LegacyTransport | undefined): Promise<void> {
+  if (main === undefined) return;
+  const polite = main.terminateSession().catch(() => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const bound = new Promise<void>((done) => (timer = setTimeout(done, UPSTREAM_LIMITS.farewellMs)));
+  await Promise.race([polite, bound]);
+  clearTimeout(timer);
+  await main.close();
+}
+
+function createModernPipe(opening: HttpOpening): Pipe {
+  const { config, events, net, url } = opening;
+  const dead = once((reason: string) => events.onClosed(reason));
+  const exchanges = createExchanges({
+    fetch: net.fetch,
+    transport: (fetch, headers) =>
+      new ModernTransport(url, {
+        fetch: fetch as never,
+        requestInit: { headers: { ...config.headers, ...headers } },
+        reconnectionOptions: {
+          initialReconnectionDelay: 1_000,
+          maxReconnectionDelay: 30_000,
+          reconnectionDelayGrowFactor: 2,
+          maxRetries: RESUME_TRIES,
+        },
+      }) as HttpTransport,
+    peer: () => peer,
+    hasSession: () => false,
+    onOpened: () => undefined,
+    // There is nothing to say outside of requests: cutting a stream is the cancellation.
+    send: () => undefined,
+    notifiesCancel: false,
+    onDead: dead,
+  });
+  const peer: Peer = createPeer({
+    carrier: exchanges,
+    elapsedMs: opening.elapsedMs,
+    onNotification: (method, params) => route(events, method, params),
+  });
+  return {
+    peer,
+    closeAll: exchanges.closeAll,
+    session: (greeting) => {
+      const request: Session["request"] = (asked) => {
+        const capabilities = asked.capabilities ?? (asked.onRequest === undefined ? {} : DECLARED_CAPABILITIES);
+        return peer.request({
+          ...asked,
+          params: withEnvelope(asked.params, opening.client, capabilities),
+        });
+      };
+      const watcher = createWatcher({ capabilities: greeting.capabilities, request, events });
+      dead.on();
+      return {
+        greeting,
+        transport: "http",
+        pid: undefined,
+        request,
+        notify: () => undefined,
+        watch: (uris) => watcher.set(uris),
+        inFlight: () => peer.inFlight(),
+        async close() {
+          dead.off();
+          watcher.stop();
+          peer.failAll(new Unanswered("lost", "The session was ended.", false));
+          exchanges.closeAll();
+          await net.close();
+        },
+      };
+    },
+  };
+}
+
+function readUrl(text: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new ConnectFailed("address", `"${text}" is no URL`, "configuration");
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new ConnectFailed("address", `"${text}" is not an http or https URL`, "configuration");
+  return url;
+}
+
+/** Adds what a person can do about it, where only a person can. */
+function explain(error: unknown): ConnectFailed {
+  const failed =
+    error instanceof ConnectFailed ? error : new ConnectFailed("connect", textOf(error), undefined, { cause: error });
+  const cause = failed.cause;
+  if (cause instanceof Unanswered && (cause.kind === "login" || cause.status === 401 || cause.status === 403)) {
+    return new ConnectFailed(
+      failed.phase,
+      `the upstream asks for a login (HTTP ${cause.status ?? 401}); configure its headers`,
+      "login",
+      { cause },
+    );
+  }
+  if (readNetError(cause instanceof Unanswered ? cause.cause : cause).code === ADDRESS_REFUSED) {
+    return new ConnectFailed("address", readNetError(cause).text, "configuration", { cause });
+  }
+  return failed;
+}

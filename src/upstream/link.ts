@@ -1,0 +1,187 @@
+/**
+ * The link to one upstream: at most one session, opened by whoever needs it first, opened again when it is lost.
+ *
+ * Owns: single-flight connecting, growing pauses with jitter, what forgives earlier failures, the end of the old session
+ * before the new one begins.
+ * Speaks: sessions.
+ * Never: presence, listings, calls (supervisor.ts).
+ *
+ *           ready()/wake()                 lost
+ *   none ───────────────▶ connecting ──▶ up ────▶ none ──(pause)──▶ connecting …
+ *     ▲                        └─ failed ─▶ none ──(longer pause)──▶ connecting …
+ *     └──────────── rest() (no retry) ──────┘                        stop(): none, for good
+ */
+import { UPSTREAM_LIMITS } from "../model/policy.js";
+import { ConnectFailed, textOf } from "./session.js";
+import type { Session } from "./session.js";
+import type { createStarts, Lane, Place } from "./starts.js";
+
+export interface LinkOptions {
+  /** Opens a session; `closed` is called when it ends by itself. */
+  readonly open: (attempt: { readonly signal: AbortSignal; readonly closed: (reason: string) => void }) => Promise<Session>;
+  readonly starts: ReturnType<typeof createStarts>;
+  readonly elapsedMs: () => number;
+  readonly onUp: (session: Session) => void;
+  /** Lost; `again` counts losses and failures in a row: 0 = it had worked well. */
+  readonly onLost: (reason: string, again: number) => void;
+  readonly onFailed: (error: Error) => void;
+}
+
+export interface Link {
+  current(): Session | undefined;
+  /** The session, connecting if there is none; shared by all who wait. Rejects at once shortly after a failure. */
+  ready(lane: Lane): Promise<Session>;
+  /** Connects in the background unless connected, connecting or stopped. */
+  wake(): void;
+  /** An answer came: the session works. */
+  prove(): void;
+  /** This session is of no use any more. */
+  drop(session: Session, reason: string): void;
+  /** Ends the session on purpose; the next ready() starts anew. */
+  rest(): Promise<void>;
+  /** Ends everything, attempts under way too. */
+  stop(): Promise<void>;
+}
+
+interface Attempt {
+  readonly promise: Promise<Session>;
+  readonly place: Place;
+  readonly controller: AbortController;
+}
+
+export function createLink(options: LinkOptions): Link {
+  const { elapsedMs } = options;
+  let session: Session | undefined;
+  let attempt: Attempt | undefined;
+  /** Ends of earlier sessions: a new process must not meet the old one. */
+  let closing: Promise<void> = Promise.resolve();
+  let retry: NodeJS.Timeout | undefined;
+  let failures = 0;
+  let failed: { readonly atMs: number; readonly error: Error } | undefined;
+  let upAtMs = 0;
+  let proven = false;
+  let stopped = false;
+
+  function begin(lane: Lane): Promise<Session> {
+    clearTimeout(retry);
+    const place = options.starts.take(lane);
+    const controller = new AbortController();
+    const promise = connect(place, controller).finally(() => {
+      attempt = undefined;
+      place.leave();
+    });
+    // Whoever waits sees the failure; the background has seen it in onFailed.
+    promise.catch(() => undefined);
+    attempt = { promise, place, controller };
+    return promise;
+  }
+
+  async function connect(place: Place, controller: AbortController): Promise<Session> {
+    let opened: Session | undefined;
+    let early: string | undefined;
+    try {
+      await Promise.race([place.granted, aborted(controller.signal)]);
+      await closing;
+      opened = await options.open({
+        signal: controller.signal,
+        closed: (reason) => {
+          if (opened === undefined) early = reason;
+          else lose(opened, reason);
+        },
+      });
+      if (stopped) throw new ConnectFailed("start", "it is being stopped");
+    } catch (error) {
+      if (opened !== undefined) await opened.close();
+      const known = error instanceof Error ? error : new Error(textOf(error));
+      if (!stopped) fail(known);
+      throw known;
+    }
+    session = opened;
+    upAtMs = elapsedMs();
+    proven = false;
+    failed = undefined;
+    options.onUp(opened);
+    if (early !== undefined) lose(opened, early);
+    return opened;
+  }
+
+  function fail(error: Error): void {
+    failures += 1;
+    failed = { atMs: elapsedMs(), error };
+    const person = error instanceof ConnectFailed && error.needsPerson !== undefined;
+    plan(person ? UPSTREAM_LIMITS.backoffMaxMs : pauseMs());
+    options.onFailed(error);
+  }
+
+  function lose(lost: Session, reason: string): void {
+    if (session !== lost) return;
+    session = undefined;
+    closing = Promise.all([closing, lost.close()]).then(() => undefined);
+    failures = proven || elapsedMs() - upAtMs >= UPSTREAM_LIMITS.backoffForgivenMs ? 0 : failures + 1;
+    if (!stopped) plan(pauseMs());
+    options.onLost(reason, failures);
+  }
+
+  /** Half to whole of a pause that doubles; nothing the first time after it had worked. */
+  function pauseMs(): number {
+    if (failures === 0) return 0;
+    const wholeMs = Math.min(UPSTREAM_LIMITS.backoffMs * 2 ** (failures - 1), UPSTREAM_LIMITS.backoffMaxMs);
+    return wholeMs * (0.5 + Math.random() / 2);
+  }
+
+  function plan(inMs: number): void {
+    clearTimeout(retry);
+    retry = setTimeout(wake, inMs);
+    retry.unref();
+  }
+
+  function wake(): void {
+    if (stopped || session !== undefined || attempt !== undefined) return;
+    void begin("background");
+  }
+
+  return {
+    current: () => session,
+    async ready(lane) {
+      if (session !== undefined) return session;
+      if (stopped) throw new ConnectFailed("start", "the upstream is being stopped");
+      if (attempt !== undefined) {
+        if (lane === "call") attempt.place.promote();
+        return attempt.promise;
+      }
+      // Many calls in a row to an upstream that is down must not start it over and over.
+      if (failed !== undefined && elapsedMs() - failed.atMs < UPSTREAM_LIMITS.attemptGapMs) throw failed.error;
+      return begin(lane);
+    },
+    wake,
+    prove() {
+      proven = true;
+      failures = 0;
+    },
+    drop: lose,
+    async rest() {
+      const resting = session;
+      if (resting === undefined) return;
+      session = undefined;
+      clearTimeout(retry);
+      closing = Promise.all([closing, resting.close()]).then(() => undefined);
+      await closing;
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(retry);
+      const open = session;
+      session = undefined;
+      attempt?.controller.abort();
+      await Promise.all([open?.close(), attempt?.promise.catch(() => undefined), closing]);
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const late = (): void => reject(new ConnectFailed("start", "it is being stopped"));
+    if (signal.aborted) late();
+    else signal.addEventListener("abort", late, { once: true });
+  });
+}

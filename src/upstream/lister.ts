@@ -1,0 +1,132 @@
+/**
+ * What one upstream offers, kept up to date: listings become events.
+ *
+ * Owns: the last good tools, when to look again (announced, polled, retried after a failure), what no transport can carry.
+ * Speaks: listings of the catalog's reader.
+ * Never: sessions' lives; a failed listing says so and changes nothing.
+ */
+import { readListing } from "../catalog/intake.js";
+import type { Event } from "../model/event.js";
+import type { Instant, ToolKey, UpstreamLabel } from "../model/ids.js";
+import { UPSTREAM_LIMITS } from "../model/policy.js";
+import type { Problem } from "../model/problem.js";
+import type { Tool } from "../model/tool.js";
+import { headerMarks } from "./headers.js";
+import type { HeaderMark } from "./headers.js";
+import { listTools } from "./listing.js";
+import { createRefresher } from "./refresher.js";
+import type { RefreshCause } from "./refresher.js";
+import { textOf } from "./session.js";
+import type { Session } from "./session.js";
+
+export interface Lister {
+  /** The upstream says that its list moved. */
+  changed(): void;
+  /** Lists now; rejects with the reason where it cannot. */
+  now(cause: RefreshCause): Promise<void>;
+  /** Arguments of this tool that go into headers too (modern HTTP). */
+  marks(tool: string): readonly HeaderMark[];
+  listedOnce(): boolean;
+  stop(): void;
+}
+export interface ListerOptions {
+  readonly label: UpstreamLabel;
+  readonly session: () => Session | undefined;
+  readonly post: (event: Event) => Promise<void> | void;
+  readonly now: () => Instant;
+  readonly elapsedMs: () => number;
+  readonly timeoutMs: () => number;
+  readonly pollMs: number;
+  readonly onListed: () => void;
+  /** The session stands but cannot be listed. */
+  readonly onUnlistable: (reason: string) => void;
+}
+
+export function createLister(options: ListerOptions): Lister {
+  let tools: ReadonlyMap<ToolKey, Tool> = new Map();
+  let marked: ReadonlyMap<string, readonly HeaderMark[]> = new Map();
+  let listed = false;
+  let failures = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const refresher = createRefresher({
+    refresh,
+    elapsedMs: options.elapsedMs,
+    delayMs: UPSTREAM_LIMITS.refreshDelayMs,
+    intervalMs: UPSTREAM_LIMITS.refreshIntervalMs,
+    intervalMaxMs: UPSTREAM_LIMITS.refreshIntervalMaxMs,
+  });
+
+  async function refresh(cause: RefreshCause): Promise<boolean> {
+    const session = options.session();
+    if (session === undefined) throw new Error("it is not connected");
+    try {
+      const raw = await listTools(session, { timeoutMs: options.timeoutMs(), elapsedMs: options.elapsedMs });
+      failures = 0;
+      const news = await take(session, raw.tools, cause);
+      plan(raw.ttlMs === undefined ? options.pollMs : Math.min(options.pollMs, Math.max(UPSTREAM_LIMITS.pollMinMs, raw.ttlMs)));
+      options.onListed();
+      return news;
+    } catch (error) {
+      // With the session gone there is nothing to retry: its successor lists anew.
+      if (options.session() === session) {
+        failures += 1;
+        plan(Math.min(UPSTREAM_LIMITS.backoffMs * 2 ** failures, UPSTREAM_LIMITS.backoffMaxMs));
+        options.onUnlistable(textOf(error));
+      }
+      throw error;
+    }
+  }
+
+  async function take(session: Session, raw: readonly unknown[], cause: RefreshCause): Promise<boolean> {
+    const read = readListing(options.label, raw, tools);
+    const fit = session.greeting.era === "modern" && session.transport === "http" ? withUsableHeaders(read.tools) : undefined;
+    const offered = fit?.tools ?? read.tools;
+    const news = !listed || offered.length !== tools.size || offered.some((tool) => tools.get(tool.key) !== tool);
+    tools = new Map(offered.map((tool) => [tool.key, tool]));
+    marked = fit?.marked ?? new Map();
+    listed = true;
+    const problems: readonly Problem[] = fit === undefined ? read.problems : [...read.problems, ...fit.problems];
+    await options.post({ kind: "listing", at: options.now(), label: options.label, tools: offered, problems, cause });
+    return news;
+  }
+
+  function plan(inMs: number): void {
+    clearTimeout(timer);
+    if (stopped || inMs <= 0) return;
+    timer = setTimeout(() => {
+      if (options.session() !== undefined) refresher.ask("poll");
+    }, inMs);
+    timer.unref();
+  }
+
+  return {
+    changed: () => refresher.ask("list_changed"),
+    now: (cause) => refresher.now(cause),
+    marks: (tool) => marked.get(tool) ?? [],
+    listedOnce: () => listed,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+      refresher.stop();
+    },
+  };
+}
+
+/** Tools whose marked arguments can travel as headers; the others cannot be called over this transport. */
+function withUsableHeaders(all: readonly Tool[]): {
+  tools: Tool[];
+  marked: Map<string, readonly HeaderMark[]>;
+  problems: Problem[];
+} {
+  const tools: Tool[] = [];
+  const marked = new Map<string, readonly HeaderMark[]>();
+  const problems: Problem[] = [];
+  for (const tool of all) {
+    const { marks, wrong } = headerMarks(tool.inputSchema);
+    if (wrong === undefined) tools.push(tool);
+    else problems.push({ code: "tool-header-invalid", where: tool.key, text: `${tool.key} is left out: ${wrong}.` });
+    if (wrong === undefined && marks.length > 0) marked.set(tool.name, marks);
+  }
+  return { tools, marked, problems };
+}

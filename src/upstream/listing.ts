@@ -1,0 +1,62 @@
+/**
+ * One complete listing of an upstream's tools, or none at all.
+ *
+ * Owns: following the pages to their end, and the guards against upstreams that have none.
+ * Speaks: raw tools as listed; reading them is the catalog's.
+ * Never: a half listing: a page that fails fails all, and the last good listing stays.
+ */
+import { Refusal } from "../model/fault.js";
+import { UPSTREAM_LIMITS } from "../model/policy.js";
+import type { Session } from "./session.js";
+import { CODE, METHOD, readToolsPage } from "./translate.js";
+
+export interface RawListing {
+  readonly tools: readonly unknown[];
+  /** How long the upstream says this stays fresh. */
+  readonly ttlMs: number | undefined;
+}
+
+/** Rejects with Refusal, Unanswered, or an Error that says what the upstream did wrong. */
+export async function listTools(session: Session, options: { timeoutMs: number; elapsedMs: () => number }): Promise<RawListing> {
+  const tools: unknown[] = [];
+  const seen = new Set<string>();
+  const startedMs = options.elapsedMs();
+  let cursor: string | undefined;
+  let ttlMs: number | undefined;
+  for (let page = 1; ; page += 1) {
+    const leftMs = UPSTREAM_LIMITS.listMs - (options.elapsedMs() - startedMs);
+    if (leftMs <= 0) throw new Error(`the listing did not end within ${UPSTREAM_LIMITS.listMs} ms (${page - 1} pages)`);
+    if (page > UPSTREAM_LIMITS.listPages) throw new Error(`the listing did not end after ${UPSTREAM_LIMITS.listPages} pages`);
+    const read = await readPage(session, cursor, Math.min(options.timeoutMs, leftMs), page);
+    if (read === undefined) return { tools: [], ttlMs: undefined };
+    for (const tool of read.tools) tools.push(tool);
+    if (tools.length > UPSTREAM_LIMITS.listTools) throw new Error(`the listing has more than ${UPSTREAM_LIMITS.listTools} tools`);
+    ttlMs ??= read.ttlMs;
+    if (read.next === undefined) return { tools, ttlMs };
+    if (seen.has(read.next)) throw new Error(`the listing goes in a circle: page ${page} repeats a cursor`);
+    seen.add(read.next);
+    cursor = read.next;
+  }
+}
+
+/** One page; undefined where the upstream says that it has no tools to list at all. */
+async function readPage(
+  session: Session,
+  cursor: string | undefined,
+  timeoutMs: number,
+  page: number,
+): Promise<{ tools: readonly unknown[]; next: string | undefined; ttlMs: number | undefined } | undefined> {
+  try {
+    const params = cursor === undefined ? {} : { cursor };
+    const result = await session.request({ method: METHOD.listTools, params, timeoutMs, capMs: timeoutMs, internal: true });
+    const { tools, next, ttlMs } = readToolsPage(result);
+    if (tools === undefined) throw new Error(`page ${page} of the listing has no list of tools`);
+    return { tools, next, ttlMs };
+  } catch (error) {
+    // Servers without tools need not know the method; a server that declared tools and refuses has a fault.
+    const none =
+      error instanceof Refusal && error.code === CODE.methodNotFound && session.greeting.capabilities["tools"] === undefined;
+    if (none && page === 1) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * What every kind of session is opened with, and the two small things they all do.
+ *
+ * Owns: the options of an attempt to connect; the routing of notifications that belong to no call.
+ * Speaks: the session port.
+ * Never: a transport of its own.
+ */
+import type { HttpUpstream } from "../model/config.js";
+import type { JsonObject } from "../model/json.js";
+import type { Net } from "./net-guard.js";
+import type { Peer } from "./peer.js";
+import { ConnectFailed, Unanswered } from "./session.js";
+import type { Era, SessionEvents } from "./session.js";
+import { changedList } from "./translate.js";
+import type { ClientIdentity } from "./translate.js";
+
+export interface OpenOptions {
+  readonly client: ClientIdentity;
+  readonly events: SessionEvents;
+  readonly elapsedMs: () => number;
+  /** For everything up to the greeting. */
+  readonly timeoutMs: number;
+  readonly preferred: Era | undefined;
+  readonly only: boolean;
+  /** Gives the attempt up. */
+  readonly signal: AbortSignal;
+}
+export interface HttpOptions extends OpenOptions {
+  readonly config: HttpUpstream;
+  readonly baseEnv: Readonly<Record<string, string>>;
+}
+/** What the kinds of HTTP sessions share while they are opened. */
+export interface HttpOpening extends HttpOptions {
+  readonly url: URL;
+  readonly net: Net;
+}
+
+/** Asks during the handshake, within what is left of the connect timeout; silence is told as the phase's. */
+export function createAsk(
+  peer: Peer,
+  { timeoutMs, elapsedMs, signal }: Pick<OpenOptions, "timeoutMs" | "elapsedMs" | "signal">,
+): (method: string, params: JsonObject) => Promise<JsonObject> {
+  const startedMs = elapsedMs();
+  return async (method, params) => {
+    const leftMs = Math.max(1, timeoutMs - (elapsedMs() - startedMs));
+    try {
+      return await peer.request({ method, params, timeoutMs: leftMs, capMs: leftMs, internal: true, signal });
+    } catch (error) {
+      if (!(error instanceof Unanswered) || error.kind !== "timeout") throw error;
+      throw new ConnectFailed(method, `no answer within the connect timeout of ${timeoutMs} ms`, undefined, { cause: error });
+    }
+  };
+}
+
+/** A notification that no call accounts for. Moved tool lists are ours to follow; the rest may concern agents. */
+export function route(events: SessionEvents, method: string, params: JsonObject): void {
+  const list = changedList(method);
+  if (list !== undefined) events.onChanged(list);
+  if (list !== "tools") events.onNotification(method, params);
+}
+
+/** Calls through once while armed; starts unarmed. */
+export function once(call: (reason: string) => void): ((reason: string) => void) & { on: () => void; off: () => void } {
+  let armed = false;
+  const first = (reason: string): void => {
+    if (!armed) return;
+    armed = false;
+    call(reason);
+  };
+  return Object.assign(first, { on: () => void (armed = true), off: () => void (armed = false) });
+}

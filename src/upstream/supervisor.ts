@@ -1,0 +1,332 @@
+/**
+ * One upstream under supervision.
+ *
+ * Owns: its presence, its rest when idle, the sign of life after a silence, its counters.
+ * Speaks: events, faults, statuses.
+ * Never: transports; what a listing means; how a call is sent (calls.ts).
+ *
+ * Presence:  connecting ─▶ up ⇄ idle      away = lost or unlistable, last good tools kept
+ *                └────────▶ away ⇄ up     parked = a person is needed; disabled = not configured to run
+ */
+import { randomUUID } from "node:crypto";
+import type { Presence, PresenceState } from "../model/catalog.js";
+import type { UpstreamConfig } from "../model/config.js";
+import type { Event } from "../model/event.js";
+import { Fault } from "../model/fault.js";
+import type { JsonObject } from "../model/json.js";
+import { UPSTREAM_LIMITS } from "../model/policy.js";
+import type { Policy } from "../model/policy.js";
+import type { CallOptions, Clock, UpstreamCall, UpstreamStatus } from "../model/ports.js";
+import { createCalls } from "./calls.js";
+import { shown } from "./faults.js";
+import { openHttp } from "./http.js";
+import { createLink } from "./link.js";
+import { createLister } from "./lister.js";
+import type { ProcessRecord } from "./reap.js";
+import { ConnectFailed, textOf, Unanswered } from "./session.js";
+import type { Era, Greeting, Session, SessionEvents, UpstreamLog } from "./session.js";
+import type { createStarts } from "./starts.js";
+import { openStdio } from "./stdio.js";
+import { createSubscriptions } from "./subscriptions.js";
+import { createRedactor, createTail } from "./tail.js";
+import type { Tail } from "./tail.js";
+import { METHOD } from "./translate.js";
+
+export interface SupervisorOptions {
+  readonly config: UpstreamConfig;
+  readonly policy: Policy;
+  readonly post: (event: Event) => Promise<void> | void;
+  readonly clock: Clock;
+  readonly log: UpstreamLog;
+  readonly baseEnv: Readonly<Record<string, string>>;
+  readonly version: string;
+  readonly secrets: readonly string[];
+  readonly starts: ReturnType<typeof createStarts>;
+  /** Era verdicts by what is connected to; shared by all upstreams and outliving reconnects. */
+  readonly eras: Map<string, { readonly era: Era; readonly version: string | undefined }>;
+  readonly onNotification: (method: string, params: JsonObject) => void;
+  readonly onSpawn: (record: ProcessRecord) => void;
+  readonly onGone: (record: ProcessRecord) => void;
+}
+
+export interface Supervisor {
+  start(): void;
+  /** Lists now, starting the upstream if it rests. */
+  sync(): Promise<{ ok: boolean; reason?: string }>;
+  call(call: UpstreamCall): Promise<JsonObject>;
+  request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject>;
+  status(): UpstreamStatus;
+  /** New limits under the same connection. */
+  adjust(config: UpstreamConfig): void;
+  stop(): Promise<void>;
+}
+
+export function superviseUpstream(options: SupervisorOptions): Supervisor {
+  const { clock, policy } = options;
+  let config = options.config;
+  const label = config.label;
+  const redact = createRedactor([...options.secrets, ...secretsOf(config)]);
+  const elapsedMs = (): number => clock.elapsedMs();
+  const subscriptions = createSubscriptions();
+  let presence: Presence = { state: config.disabled ? "disabled" : "connecting", since: clock.now(), reason: undefined };
+  let tail: Tail = createTail(UPSTREAM_LIMITS.stderrTailBytes, redact);
+  let greeting: Greeting | undefined;
+  let transport: UpstreamStatus["transport"] = config.kind === "stdio" ? "stdio" : config.transport;
+  const counters = { failures: 0, noiseLines: 0 };
+  let suspect = false;
+  /** What a parked upstream waits for. */
+  let needed: "login" | "configuration" | undefined;
+  /** The listing that a new session begins with. */
+  let firstListing: Promise<void> = Promise.resolve();
+  let idleTimer: NodeJS.Timeout | undefined;
+  let noiseWarnedMs = Number.NEGATIVE_INFINITY;
+
+  const log: UpstreamLog = (level, text, data) => options.log(level, redact(text), data);
+  const post = async (event: Event): Promise<void> => {
+    try {
+      await options.post(event);
+    } catch (error) {
+      log("error", `an event of upstream ${label} was not taken`, { kind: event.kind, why: textOf(error) });
+    }
+  };
+
+  function setPresence(state: PresenceState, reason?: string): void {
+    if (presence.state === state && presence.reason === reason) return;
+    presence = { state, since: presence.state === state ? presence.since : clock.now(), reason };
+    void post({ kind: "presence", at: clock.now(), label, state, reason });
+  }
+  function park(what: "login" | "configuration", reason: string): void {
+    needed = what;
+    setPresence("parked", reasonOf(reason));
+  }
+  const reasonOf = (text: string): string => redact(text) + shown(tail.text()).slice(0, 400);
+
+  const link = createLink({
+    open: (attempt) => open(attempt),
+    starts: options.starts,
+    elapsedMs,
+    onUp,
+    onLost(reason, again) {
+      counters.failures += 1;
+      log("warn", `upstream ${label} was lost: ${reason}`, { again, stderr: tail.text().slice(-500) });
+      // What had worked is first reconnected in silence; only if that fails is it an outage.
+      if (again > 0) setPresence("away", reasonOf(reason));
+    },
+    onFailed(error) {
+      counters.failures += 1;
+      log("warn", `upstream ${label} could not be connected: ${error.message}`, { stderr: tail.text().slice(-500) });
+      options.eras.delete(targetOf(config));
+      const person = error instanceof ConnectFailed ? error.needsPerson : undefined;
+      if (person === undefined) setPresence("away", reasonOf(error.message));
+      else park(person, error.message);
+    },
+  });
+  const lister = createLister({
+    label,
+    session: () => link.current(),
+    post,
+    now: () => clock.now(),
+    elapsedMs,
+    timeoutMs: () => config.connectTimeoutMs,
+    pollMs: policy.pollMs,
+    onListed: () => {
+      if (link.current() !== undefined) setPresence("up");
+      armIdle();
+    },
+    onUnlistable: (reason) => {
+      log("warn", `upstream ${label} could not be listed: ${reason}`);
+      setPresence("away", reasonOf(`its tools could not be listed: ${reason}`));
+    },
+  });
+
+  async function open({ signal, closed }: { signal: AbortSignal; closed: (reason: string) => void }): Promise<Session> {
+    tail = createTail(UPSTREAM_LIMITS.stderrTailBytes, redact);
+    const mine = tail;
+    const events: SessionEvents = {
+      onChanged: (list) => {
+        if (list === "tools") lister.changed();
+      },
+      onNotification: options.onNotification,
+      onClosed: closed,
+      log,
+    };
+    const known = options.eras.get(targetOf(config))?.era;
+    const shared = {
+      client: { name: "steward", version: options.version },
+      events,
+      elapsedMs,
+      timeoutMs: config.connectTimeoutMs,
+      preferred: config.era ?? known,
+      only: config.era !== undefined,
+      signal,
+      baseEnv: options.baseEnv,
+    };
+    if (config.kind === "http") return openHttp({ ...shared, config });
+    return openStdio({
+      ...shared,
+      config,
+      mark: randomUUID(),
+      onStderr: (chunk) => mine.push(chunk),
+      onNoise,
+      onSpawn: options.onSpawn,
+      onGone: options.onGone,
+    });
+  }
+
+  function onNoise(head: string): void {
+    counters.noiseLines += 1;
+    if (elapsedMs() - noiseWarnedMs < NOISE_WARNING_MS) return;
+    noiseWarnedMs = elapsedMs();
+    log("warn", `upstream ${label} writes to stdout what is no message; such lines are skipped`, {
+      lines: counters.noiseLines,
+      first: head.slice(0, 120),
+    });
+  }
+
+  function onUp(session: Session): void {
+    greeting = session.greeting;
+    transport = session.transport;
+    suspect = false;
+    options.eras.set(targetOf(config), { era: greeting.era, version: greeting.server?.version });
+    session.watch(subscriptions.uris());
+    if (greeting.era === "legacy") {
+      for (const uri of subscriptions.uris())
+        session.request({ ...within(config.connectTimeoutMs), method: METHOD.subscribe, params: { uri } }).catch(() => undefined);
+    }
+    firstListing = lister.now("start");
+    firstListing.catch(() => undefined);
+  }
+
+  /** A spawned upstream that nobody uses is stopped; its tools stay listed and a call starts it. */
+  function armIdle(): void {
+    clearTimeout(idleTimer);
+    if (config.kind !== "stdio" || config.idleStopMs <= 0 || calls.busy() > 0) return;
+    idleTimer = setTimeout(() => {
+      const session = link.current();
+      if (session === undefined || calls.busy() > 0 || presence.state !== "up") return;
+      if (subscriptions.uris().length > 0) return armIdle();
+      setPresence("idle");
+      void link.rest();
+    }, config.idleStopMs);
+    idleTimer.unref();
+  }
+
+  /** After a silence and while no call runs: an upstream that gives no sign of life is started anew. */
+  function checkLife(session: Session): void {
+    if (!suspect || session.inFlight() > 0 || link.current() !== session) return;
+    suspect = false;
+    const method = session.greeting.era === "legacy" ? METHOD.ping : METHOD.discover;
+    const waitMs = Math.min(UPSTREAM_LIMITS.pingMs, config.callTimeoutMs);
+    session.request({ ...within(waitMs), method, params: {} }).catch((error: unknown) => {
+      if (error instanceof Unanswered && error.kind === "timeout" && session.inFlight() === 0)
+        link.drop(session, "it gives no sign of life");
+    });
+  }
+
+  function onUnanswered(session: Session, error: Unanswered): void {
+    if (error.kind === "timeout") suspect = true;
+    else if (error.kind === "lost" && error.notRun && error.status === undefined) link.drop(session, error.message);
+    else if (error.kind === "login") park("login", "the upstream asks for a login (HTTP 401); configure its headers");
+  }
+
+  async function connected(signal: AbortSignal): Promise<Session> {
+    const session = link.current();
+    if (session !== undefined) return session;
+    if (config.disabled) throw new Fault("tool-not-offered", `upstream ${label} is disabled.`);
+    if (presence.state === "parked" && needed === "login") {
+      throw new Fault("tool-not-offered", `upstream ${label}: ${presence.reason}`);
+    }
+    return orCancelled(link.ready("call"), signal);
+  }
+
+  const calls = createCalls({
+    label,
+    config: () => config,
+    policy,
+    connected,
+    lister,
+    subscriptions,
+    stderr: () => tail.text(),
+    log,
+    onAnswer: () => link.prove(),
+    onUnanswered,
+    onSettled: checkLife,
+    onBusy: () => clearTimeout(idleTimer),
+    onIdle: armIdle,
+  });
+
+  return {
+    start() {
+      void post({ kind: "presence", at: clock.now(), label, state: presence.state, reason: undefined });
+      if (!config.disabled) link.wake();
+    },
+    async sync() {
+      if (config.disabled) return { ok: false, reason: "it is disabled" };
+      try {
+        const fresh = link.current() === undefined;
+        await link.ready("call");
+        // A connection that was just made lists by itself.
+        await (fresh ? firstListing : lister.now("sync"));
+        return { ok: true };
+      } catch (error) {
+        return { ok: false, reason: reasonOf(textOf(error)) };
+      }
+    },
+    call: calls.call,
+    request: calls.request,
+    status: () => ({
+      label,
+      presence,
+      transport,
+      era: greeting?.era,
+      server: greeting?.server,
+      capabilities: greeting?.capabilities,
+      instructions: greeting?.instructions,
+      pid: link.current()?.pid,
+      calls: calls.counters.calls,
+      failures: counters.failures + calls.counters.failures,
+      stderrTail: tail.text(),
+      noiseLines: counters.noiseLines,
+    }),
+    adjust(next) {
+      config = next;
+      armIdle();
+    },
+    async stop() {
+      clearTimeout(idleTimer);
+      lister.stop();
+      await link.stop();
+    },
+  };
+}
+
+const NOISE_WARNING_MS = 60_000;
+
+function within(timeoutMs: number): { timeoutMs: number; capMs: number; internal: true } {
+  return { timeoutMs, capMs: timeoutMs, internal: true };
+}
+
+/** Waits for a shared attempt without being bound to it. */
+function orCancelled<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = (): void => reject(new Unanswered("cancelled", "Cancelled while the upstream was being started.", true));
+    if (signal.aborted) return cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    shared.then(resolve, reject).finally(() => signal.removeEventListener("abort", cancel));
+  });
+}
+
+/** What is connected to, whatever it is called. */
+export function targetOf(config: UpstreamConfig): string {
+  return config.kind === "stdio"
+    ? JSON.stringify([config.command, config.args, config.cwd ?? null])
+    : JSON.stringify([config.transport, config.url]);
+}
+
+/** Values that may be secret: every configured header, and variables whose names say so. */
+function secretsOf(config: UpstreamConfig): readonly string[] {
+  if (config.kind === "http") return Object.values(config.headers).flatMap((value) => [value, value.replace(/^\S+\s+/, "")]);
+  return Object.entries(config.env).flatMap(([name, value]) =>
+    /key|token|secret|passw|auth|credential|dsn|_pat\b/i.test(name) ? [value] : [],
+  );
+}

@@ -1,0 +1,309 @@
+/**
+ * The wire towards upstreams: the only place here where JSON-RPC and MCP spellings stand.
+ *
+ * Owns: message shapes, method and metadata names, error codes, protocol versions, capability declarations.
+ * Speaks: JSON-RPC 2.0; MCP up to 2025-11-25 (legacy) and 2026-07-28 (modern).
+ * Never: sockets, processes, timers; never looks into results except for the fields named here.
+ */
+import { isJsonObject } from "../model/json.js";
+import type { JsonObject, JsonValue } from "../model/json.js";
+import { Refusal } from "../model/fault.js";
+import type { Era, Greeting } from "./session.js";
+
+export const LEGACY_VERSION = "2025-11-25";
+export const MODERN_VERSION = "2026-07-28";
+
+const META_VERSION = "io.modelcontextprotocol/protocolVersion";
+const META_CLIENT = "io.modelcontextprotocol/clientInfo";
+const META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+const META_SERVER = "io.modelcontextprotocol/serverInfo";
+const META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
+
+export const METHOD = Object.freeze({
+  initialize: "initialize",
+  initialized: "notifications/initialized",
+  discover: "server/discover",
+  ping: "ping",
+  listTools: "tools/list",
+  callTool: "tools/call",
+  listen: "subscriptions/listen",
+  subscribe: "resources/subscribe",
+  unsubscribe: "resources/unsubscribe",
+  roots: "roots/list",
+  progress: "notifications/progress",
+  cancelled: "notifications/cancelled",
+  acknowledged: "notifications/subscriptions/acknowledged",
+  log: "notifications/message",
+});
+
+export const CODE = Object.freeze({
+  methodNotFound: -32601,
+  internal: -32603,
+  headerMismatch: -32020,
+  unsupportedVersion: -32022,
+});
+
+/** Methods that only read: an answer lost on the way may be asked for again. */
+const READING = new Set([
+  "ping",
+  "server/discover",
+  "tools/list",
+  "prompts/list",
+  "prompts/get",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "completion/complete",
+]);
+export function onlyReads(method: string): boolean {
+  return READING.has(method);
+}
+
+/** Who STEWARD is towards upstreams. */
+export interface ClientIdentity {
+  readonly name: string;
+  readonly version: string;
+}
+
+/**
+ * Everything an agent behind us might answer. A session serves many agents, so all is declared; a request that the
+ * agent at hand cannot answer is refused when it comes.
+ */
+export const DECLARED_CAPABILITIES: JsonObject = Object.freeze({
+  roots: {},
+  sampling: {},
+  elicitation: { form: {}, url: {} },
+});
+
+export type Incoming =
+  | { readonly kind: "answer"; readonly id: number; readonly result: JsonObject }
+  | { readonly kind: "refusal"; readonly id: number; readonly refusal: Refusal }
+  | { readonly kind: "request"; readonly id: string | number; readonly method: string; readonly params: JsonObject }
+  | { readonly kind: "progress"; readonly token: number; readonly progress: JsonObject }
+  | { readonly kind: "cancelled"; readonly id: string | number }
+  | {
+      readonly kind: "notification";
+      readonly method: string;
+      readonly params: JsonObject;
+      readonly subscription: number | undefined;
+    }
+  | { readonly kind: "noise" };
+
+const NOISE: Incoming = { kind: "noise" };
+
+/** Reads one message; `noise` where it is none. Ids come back as numbers (some servers return ours as text). */
+export function readMessage(value: unknown): Incoming {
+  if (!isJsonObject(value)) return NOISE;
+  const method = value["method"];
+  const id = value["id"];
+  if (typeof method === "string") {
+    const params = isJsonObject(value["params"]) ? value["params"] : {};
+    if (typeof id === "string" || typeof id === "number") return { kind: "request", id, method, params };
+    return readNotification(method, params);
+  }
+  if (value["result"] === undefined && value["error"] === undefined) return NOISE;
+  const ours = numeric(id);
+  if (ours === undefined) return NOISE;
+  if (value["error"] !== undefined) return { kind: "refusal", id: ours, refusal: readRefusal(value["error"]) };
+  const result = value["result"];
+  if (isJsonObject(result)) return { kind: "answer", id: ours, result };
+  const refusal = new Refusal(CODE.internal, "The upstream answered with something that is no result object.", {
+    result: result ?? null,
+  });
+  return { kind: "refusal", id: ours, refusal };
+}
+
+function readNotification(method: string, params: JsonObject): Incoming {
+  if (method === METHOD.progress) {
+    const { progressToken, ...progress } = params;
+    const token = numeric(progressToken);
+    return token === undefined ? NOISE : { kind: "progress", token, progress };
+  }
+  if (method === METHOD.cancelled) {
+    const id = params["requestId"];
+    if (typeof id === "string" || typeof id === "number") return { kind: "cancelled", id };
+  }
+  const meta = params["_meta"];
+  const subscription = isJsonObject(meta) ? numeric(meta[META_SUBSCRIPTION]) : undefined;
+  return { kind: "notification", method, params, subscription };
+}
+
+export function readRefusal(error: unknown): Refusal {
+  if (!isJsonObject(error))
+    return new Refusal(CODE.internal, typeof error === "string" ? error : "The upstream reported an error without a message.");
+  const code = error["code"];
+  const message = error["message"];
+  return new Refusal(
+    typeof code === "number" ? code : CODE.internal,
+    typeof message === "string" ? message : "The upstream reported an error without a message.",
+    error["data"],
+  );
+}
+
+function numeric(id: unknown): number | undefined {
+  if (typeof id === "number") return id;
+  if (typeof id !== "string" || id === "") return undefined;
+  const value = Number(id);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+export function requestMessage(id: number, method: string, params: JsonObject): JsonObject {
+  return { jsonrpc: "2.0", id, method, params };
+}
+export function notificationMessage(method: string, params: JsonObject): JsonObject {
+  return Object.keys(params).length === 0 ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
+}
+export function answerMessage(id: string | number, result: JsonObject): JsonObject {
+  return { jsonrpc: "2.0", id, result };
+}
+export function errorMessage(id: string | number, code: number, message: string, data?: JsonValue): JsonObject {
+  return { jsonrpc: "2.0", id, error: data === undefined ? { code, message } : { code, message, data } };
+}
+export function cancelMessage(id: number, reason: string): JsonObject {
+  return notificationMessage(METHOD.cancelled, { requestId: id, reason });
+}
+
+/** Adds our progress token, so that progress renews the timeout even where nobody else listens. */
+export function withProgressToken(params: JsonObject, token: number): JsonObject {
+  const meta = params["_meta"];
+  return { ...params, _meta: isJsonObject(meta) ? { ...meta, progressToken: token } : { progressToken: token } };
+}
+
+/** Params of a call: arguments are always an object, agent metadata passes on without the keys that belong to a hop. */
+export function callParams(name: string, args: unknown, meta: JsonObject | undefined): JsonObject {
+  return withMeta({ name, arguments: isJsonObject(args) ? args : {} }, meta);
+}
+export function withMeta(params: JsonObject, meta: JsonObject | undefined): JsonObject {
+  if (meta === undefined) return params;
+  const own = { ...meta };
+  for (const key of ["progressToken", META_VERSION, META_CLIENT, META_CAPABILITIES]) delete own[key];
+  if (Object.keys(own).length === 0) return params;
+  return { ...params, _meta: isJsonObject(params["_meta"]) ? { ...params["_meta"], ...own } : own };
+}
+export function withInput(params: JsonObject, responses: JsonObject | undefined, state: string | undefined): JsonObject {
+  if (responses === undefined && state === undefined) return params;
+  return {
+    ...params,
+    ...(responses === undefined ? {} : { inputResponses: responses }),
+    ...(state === undefined ? {} : { requestState: state }),
+  };
+}
+
+/** The modern era says with each request who asks and what it can answer. */
+export function withEnvelope(params: JsonObject, client: ClientIdentity, capabilities: JsonObject): JsonObject {
+  const meta = isJsonObject(params["_meta"]) ? params["_meta"] : {};
+  return {
+    ...params,
+    _meta: { ...meta, [META_VERSION]: MODERN_VERSION, [META_CLIENT]: { ...client }, [META_CAPABILITIES]: capabilities },
+  };
+}
+
+export function initializeParams(client: ClientIdentity): JsonObject {
+  return { protocolVersion: LEGACY_VERSION, capabilities: DECLARED_CAPABILITIES, clientInfo: { ...client } };
+}
+
+export function readGreeting(era: Era, result: JsonObject): Greeting {
+  const meta = isJsonObject(result["_meta"]) ? result["_meta"] : {};
+  const server = era === "legacy" ? result["serverInfo"] : (meta[META_SERVER] ?? result["serverInfo"]);
+  const version = result["protocolVersion"];
+  const instructions = result["instructions"];
+  return {
+    era,
+    protocolVersion: era === "modern" ? MODERN_VERSION : typeof version === "string" ? version : LEGACY_VERSION,
+    server: isJsonObject(server) ? { name: String(server["name"] ?? ""), version: String(server["version"] ?? "") } : undefined,
+    capabilities: isJsonObject(result["capabilities"]) ? result["capabilities"] : {},
+    instructions: typeof instructions === "string" ? instructions : undefined,
+  };
+}
+
+/** Does this discovery answer offer the modern revision that we speak? */
+export function offersModern(result: JsonObject): boolean {
+  const versions = result["supportedVersions"];
+  return Array.isArray(versions) && versions.includes(MODERN_VERSION);
+}
+
+export function listenParams(capabilities: JsonObject, uris: readonly string[]): JsonObject {
+  const announces = (list: string): boolean => {
+    const entry = capabilities[list];
+    return isJsonObject(entry) && entry["listChanged"] === true;
+  };
+  return {
+    notifications: {
+      ...(announces("tools") ? { toolsListChanged: true } : {}),
+      ...(announces("prompts") ? { promptsListChanged: true } : {}),
+      ...(announces("resources") ? { resourcesListChanged: true } : {}),
+      ...(uris.length > 0 ? { resourceSubscriptions: [...uris] } : {}),
+    },
+  };
+}
+export function listensToSomething(params: JsonObject): boolean {
+  const wanted = params["notifications"];
+  return isJsonObject(wanted) && Object.keys(wanted).length > 0;
+}
+
+/** Which list a notification says has moved. */
+export function changedList(method: string): "tools" | "prompts" | "resources" | undefined {
+  const match = /^notifications\/(tools|prompts|resources)\/list_changed$/.exec(method);
+  return match?.[1] as "tools" | "prompts" | "resources" | undefined;
+}
+
+/** One page of tools/list. An empty or null cursor means the end: both are in the wild. */
+export function readToolsPage(result: JsonObject): {
+  tools: readonly unknown[] | undefined;
+  next: string | undefined;
+  ttlMs: number | undefined;
+} {
+  const cursor = result["nextCursor"];
+  const ttl = result["ttlMs"];
+  return {
+    tools: Array.isArray(result["tools"]) ? result["tools"] : undefined,
+    next: typeof cursor === "string" && cursor !== "" ? cursor : undefined,
+    ttlMs: typeof ttl === "number" && ttl >= 0 ? ttl : undefined,
+  };
+}
+
+export interface InputRequired {
+  readonly asks: readonly { readonly key: string; readonly method: string; readonly params: JsonObject }[];
+  readonly state: string | undefined;
+}
+/** The questions of an `input_required` answer, or undefined where the answer is complete. */
+export function readInputRequired(result: JsonObject): InputRequired | undefined {
+  if (result["resultType"] !== "input_required") return undefined;
+  const requests = isJsonObject(result["inputRequests"]) ? result["inputRequests"] : {};
+  const state = result["requestState"];
+  const asks = Object.entries(requests).flatMap(([key, ask]) =>
+    isJsonObject(ask) && typeof ask["method"] === "string"
+      ? [{ key, method: ask["method"], params: isJsonObject(ask["params"]) ? ask["params"] : {} }]
+      : [],
+  );
+  return { asks, state: typeof state === "string" ? state : undefined };
+}
+
+/** The uri of a subscription request. */
+export function uriOf(params: JsonObject): string | undefined {
+  return typeof params["uri"] === "string" ? params["uri"] : undefined;
+}
+
+/** An empty list of roots: what an upstream is told while no agent is behind its question. */
+export const NO_ROOTS: JsonObject = Object.freeze({ roots: [] });
+
+/** The id in a message that was too long to be read, from its first and last characters, where it can be told. */
+export function idInRemains(head: string, tail: string): number | undefined {
+  const found =
+    /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*"?(\d+)"?\s*[,}]/.exec(head) ??
+    /"id"\s*:\s*"?(\d+)"?\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail);
+  return found?.[1] === undefined ? undefined : Number(found[1]);
+}
+
+/** HTTP bodies of a refused request that carry a protocol error all the same. */
+export function refusalInBody(text: string | null | undefined): Refusal | undefined {
+  if (text === null || text === undefined || text === "") return undefined;
+  try {
+    const body: unknown = JSON.parse(text);
+    return isJsonObject(body) && isJsonObject(body["error"]) && typeof body["error"]["code"] === "number"
+      ? readRefusal(body["error"])
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

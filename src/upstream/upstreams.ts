@@ -1,0 +1,131 @@
+/**
+ * Live sessions to all configured upstreams.
+ *
+ * Owns: which upstreams run, the places for starting them, era verdicts, the records of their processes.
+ * Speaks: the Upstreams port; posts `listing` and `presence` events.
+ * Never: the catalog's versions, rights, cutting of results; waits for no upstream when it starts.
+ *
+ *   upstreams ─▶ supervisor (presence, calls) ─▶ link (one session) ─▶ stdio | http | sse ─▶ peer ─▶ translate
+ *                    └▶ lister (listings) ─▶ refresher            └▶ group (processes), exchanges (HTTP)
+ */
+import type { UpstreamConfig } from "../model/config.js";
+import type { Event } from "../model/event.js";
+import { Fault } from "../model/fault.js";
+import type { UpstreamLabel } from "../model/ids.js";
+import type { JsonObject } from "../model/json.js";
+import type { Policy } from "../model/policy.js";
+import type { Clock, Upstreams } from "../model/ports.js";
+import type { ProcessRecord } from "./reap.js";
+import type { Era, UpstreamLog } from "./session.js";
+import { createStarts } from "./starts.js";
+import { superviseUpstream, targetOf } from "./supervisor.js";
+import type { Supervisor } from "./supervisor.js";
+
+export interface UpstreamsOptions {
+  readonly configs: ReadonlyMap<UpstreamLabel, UpstreamConfig>;
+  readonly policy: Policy;
+  readonly post: (event: Event) => Promise<void> | void;
+  readonly clock: Clock;
+  readonly log: UpstreamLog;
+  /** The daemon's environment; upstreams get what is safe of it. */
+  readonly baseEnv: Readonly<Record<string, string>>;
+  readonly version: string;
+  /** Values to redact from what upstreams write to stderr. */
+  readonly secrets?: readonly string[] | undefined;
+  /** Notifications that belong to no call: updated resources, moved lists of prompts and resources, log messages. */
+  readonly onNotification?: ((label: UpstreamLabel, method: string, params: JsonObject) => void) | undefined;
+  /** A process was started: to be recorded at once, so that the next daemon can end what a crash leaves behind. */
+  readonly onSpawn?: ((record: ProcessRecord) => void) | undefined;
+  /** It and its group are gone. */
+  readonly onExit?: ((record: ProcessRecord) => void) | undefined;
+}
+export interface SupervisedUpstreams extends Upstreams {
+  /** Processes that live now, to be given to `reapLeftovers` after a crash. */
+  recordedProcesses(): readonly ProcessRecord[];
+}
+
+export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams {
+  const supervisors = new Map<UpstreamLabel, { readonly supervisor: Supervisor; readonly connection: string }>();
+  const starts = createStarts(options.policy.startsAtOnce);
+  const eras = new Map<string, { era: Era; version: string | undefined }>();
+  const processes = new Map<string, ProcessRecord>();
+  let started = false;
+  let stopped = false;
+
+  function add(config: UpstreamConfig): void {
+    const supervisor = superviseUpstream({
+      config,
+      policy: options.policy,
+      post: options.post,
+      clock: options.clock,
+      log: options.log,
+      baseEnv: options.baseEnv,
+      version: options.version,
+      secrets: options.secrets ?? [],
+      starts,
+      eras,
+      onNotification: (method, params) => options.onNotification?.(config.label, method, params),
+      onSpawn(record) {
+        processes.set(record.mark, record);
+        options.onSpawn?.(record);
+      },
+      onGone(record) {
+        processes.delete(record.mark);
+        options.onExit?.(record);
+      },
+    });
+    supervisors.set(config.label, { supervisor, connection: connectionOf(config) });
+    if (started) supervisor.start();
+  }
+
+  function find(label: UpstreamLabel): Supervisor {
+    if (stopped) throw new Fault("shutting-down", "Upstreams are being stopped.");
+    const found = supervisors.get(label);
+    if (found === undefined) throw new Fault("tool-unknown", `No upstream is called ${label}.`);
+    return found.supervisor;
+  }
+
+  for (const config of options.configs.values()) add(config);
+
+  return {
+    start() {
+      if (started || stopped) return;
+      started = true;
+      for (const { supervisor } of supervisors.values()) supervisor.start();
+    },
+    async sync(label) {
+      const asked = label === undefined ? [...supervisors.entries()] : [[label, { supervisor: find(label) }] as const];
+      return Promise.all(asked.map(async ([one, { supervisor }]) => ({ label: one, ...(await supervisor.sync()) })));
+    },
+    call: async (request) => find(request.label).call(request),
+    request: async (label, method, params, callOptions) => find(label).request(method, params, callOptions),
+    status: () => [...supervisors.values()].map(({ supervisor }) => supervisor.status()),
+    async configure(upstreams) {
+      if (stopped) return;
+      const leaving: Promise<void>[] = [];
+      for (const [label, { supervisor, connection }] of [...supervisors]) {
+        const next = upstreams.get(label);
+        if (next !== undefined && connectionOf(next) === connection) {
+          supervisor.adjust(next);
+          continue;
+        }
+        supervisors.delete(label);
+        leaving.push(supervisor.stop());
+      }
+      // What changed starts once its former self is gone: two of one kind may not meet.
+      await Promise.all(leaving);
+      for (const [label, config] of upstreams) if (!supervisors.has(label)) add(config);
+    },
+    async stop() {
+      stopped = true;
+      await Promise.all([...supervisors.values()].map(({ supervisor }) => supervisor.stop()));
+    },
+    recordedProcesses: () => [...processes.values()],
+  };
+}
+
+/** Everything that a connection depends on; other fields change under it. */
+function connectionOf(config: UpstreamConfig): string {
+  const more = config.kind === "stdio" ? [config.env] : [config.headers];
+  return JSON.stringify([targetOf(config), config.disabled, config.era ?? null, ...more]);
+}
