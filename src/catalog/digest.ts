@@ -12,7 +12,7 @@ import { effectiveAnnotations } from "./annotations.js";
 import { canonicalJson, compareCodePoints, sha256 } from "./canonical.js";
 import { normaliseSchema } from "./normalise.js";
 import { repairInput, repairOutput } from "./repair.js";
-import { toolTexts } from "./texts.js";
+import { toolTexts, type FieldTexts } from "./texts.js";
 
 export function toolDigests(listed: ListedTool): ToolDigests {
   return {
@@ -45,8 +45,8 @@ export function toolContract(listed: ListedTool): JsonObject {
 /** What `text/1` hashes: title, description, and each field's descriptions on the way in and out. */
 export function toolText(listed: ListedTool): JsonObject {
   const texts = toolTexts(listed);
-  const byField = (map: ReadonlyMap<string, readonly string[]>): JsonObject =>
-    Object.fromEntries([...map].map(([field, list]): [string, JsonValue] => [field, [...list]]));
+  const byField = (map: FieldTexts): JsonObject =>
+    Object.fromEntries([...map].flatMap(([field, list]): [string, JsonValue][] => (list.length === 0 ? [] : [[field, [...list]]])));
   return { title: texts.title, description: texts.description, input: byField(texts.input), output: byField(texts.output) };
 }
 

@@ -9,12 +9,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js"
 import type { ListedTool } from "../model/tool.js";
 import { referencesOf, resolveReference, resourceOf } from "./schema/refs.js";
 
+/** Every field of a schema with its descriptions, sorted; none for a field that has no text. `` = the schema itself. */
+export type FieldTexts = ReadonlyMap<string, readonly string[]>;
+
 export interface ToolTexts {
   readonly title: string;
   readonly description: string;
-  /** field → its descriptions, sorted; `` = the schema itself. */
-  readonly input: ReadonlyMap<string, readonly string[]>;
-  readonly output: ReadonlyMap<string, readonly string[]>;
+  readonly input: FieldTexts;
+  readonly output: FieldTexts;
 }
 
 /** Schemas looked at before a definition that was already seen is passed over: keeps definitions that multiply finite. */
@@ -36,8 +38,8 @@ export function toolTitle(listed: ListedTool): string | undefined {
   return isJsonObject(annotations) && typeof annotations["title"] === "string" ? annotations["title"] : undefined;
 }
 
-/** All descriptions in a schema by field. A referenced definition speaks at the field that refers to it. */
-export function schemaTexts(schema: JsonValue | undefined): ReadonlyMap<string, readonly string[]> {
+/** All fields of a schema with their descriptions. A referenced definition speaks at the field that refers to it. */
+export function schemaTexts(schema: JsonValue | undefined): FieldTexts {
   const found = new Map<string, string[]>();
   if (!isJsonObject(schema)) return found;
   const references = referencesOf(schema);
@@ -50,7 +52,7 @@ export function schemaTexts(schema: JsonValue | undefined): ReadonlyMap<string, 
     open.add(value);
     seen.add(value);
     const resource = resourceOf(value, parent);
-    if (typeof value["description"] === "string") note(found, field, value["description"]);
+    note(found, field, value["description"]);
     for (const [key, inner, keyword] of membersOf(value)) {
       visit(inner, fieldAt(field, keyword, key), resource);
     }
@@ -65,10 +67,10 @@ export function schemaTexts(schema: JsonValue | undefined): ReadonlyMap<string, 
   return found;
 }
 
-function note(found: Map<string, string[]>, field: string, text: string): void {
-  const texts = found.get(field);
-  if (texts === undefined) found.set(field, [text]);
-  else if (!texts.includes(text)) texts.push(text);
+function note(found: Map<string, string[]>, field: string, text: JsonValue | undefined): void {
+  let texts = found.get(field);
+  if (texts === undefined) found.set(field, (texts = []));
+  if (typeof text === "string" && !texts.includes(text)) texts.push(text);
 }
 
 const MAPS = ["properties", "patternProperties", "dependentSchemas", "dependencies"];

@@ -197,7 +197,7 @@ function observeMembers(walk: Walk, x: Branch, y: Branch, at: At): void {
     const to = renamed.get(member);
     const shown = fragment(member.node);
     if (to === undefined) walk.note({ kind: "member-removed", required: member.required, into: landing(walk, member, y, into) }, here, shown);
-    else walk.note({ kind: "member-renamed", to: to.name, into, required: to.required && !member.required }, here, shown, fragment(to.node));
+    else walk.note({ kind: "member-renamed", to: to.name, into, required: to.required }, here, shown, fragment(to.node));
   }
   const explained = new Set(renames.filter(([from, to]) => from.required || !to.required).map(([, to]) => to));
   for (const member of added) {

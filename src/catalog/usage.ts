@@ -1,0 +1,98 @@
+/**
+ * Usage: what a skill sets and reads, laid against the fields of a schema.
+ *
+ * Owns: dotted paths, values at a path, and validation of recorded arguments without patterns.
+ * Speaks: params, reads, recorded argument objects.
+ * Never: levels (level.ts); running an upstream's patterns.
+ */
+import type { JsonObject, JsonValue } from "../model/json.js";
+import { isJsonObject } from "../model/json.js";
+import { accepts, type Acceptance } from "./schema/accept.js";
+import { readSchema } from "./schema/read.js";
+
+/**
+ * Do the arguments fit the schema? "undecided" where only a pattern, or an assertion that is not reasoned about, could refuse them.
+ * `given`: dotted paths that count as set although their values are not there (they were redacted).
+ */
+export function validates(schema: JsonObject, args: JsonValue, given: readonly string[] = []): boolean | "undecided" {
+  return validatorOf(schema)(args, given);
+}
+
+export type Validator = (value: JsonValue, given?: readonly string[]) => Acceptance;
+
+/** The same for many values: the schema is read once. */
+export function validatorOf(schema: JsonValue): Validator {
+  const node = readSchema(schema).force();
+  return (value, given = []) => {
+    const paths = given.map(segmentsOf);
+    return accepts(node, value, paths.length === 0 ? undefined : (path) => isSetBy(paths, segmentsOf(path)));
+  };
+}
+
+/**
+ * How far a list of paths bears on a field. `whole`: it names the field or something inside it. `around`: it names something that
+ * the field is part of, so the field may be meant. `no`: it does not.
+ */
+export type Bearing = "whole" | "around" | "no";
+
+export function bearingOf(paths: readonly string[], field: string | undefined): Bearing {
+  if (field === undefined) return paths.length > 0 ? "whole" : "no";
+  const there = segmentsOf(field);
+  let bearing: Bearing = "no";
+  for (const path of paths) {
+    const segments = segmentsOf(path);
+    if (startsWith(segments, there)) return "whole";
+    if (startsWith(there, segments)) bearing = "around";
+  }
+  return bearing;
+}
+
+/** Dotted path to segments. Items have no segment of their own, written `[]`, `[0]` or as an index: `items[].sku` = `items.0.sku`. */
+export function segmentsOf(path: string): readonly string[] {
+  return path
+    .replace(/\[\d*\]/g, "")
+    .split(".")
+    .filter((segment) => segment !== "" && !/^\d+$/.test(segment));
+}
+
+/** `*` stands for any key. */
+function startsWith(path: readonly string[], start: readonly string[]): boolean {
+  return start.length <= path.length && start.every((segment, index) => sameSegment(segment, path[index] ?? ""));
+}
+
+function sameSegment(a: string, b: string): boolean {
+  return a === b || a === "*" || b === "*";
+}
+
+function isSetBy(paths: readonly (readonly string[])[], field: readonly string[]): boolean {
+  return paths.some((path) => startsWith(path, field));
+}
+
+/** Every value that recorded arguments have at a field, items of lists one by one. */
+export function valuesAt(recorded: readonly JsonValue[], field: string | undefined): JsonValue[] {
+  if (field === undefined) return [...recorded];
+  let values: JsonValue[] = [...recorded];
+  for (const step of stepsOf(field)) {
+    values = values.flatMap((value): JsonValue[] => {
+      if (step === "[]") return Array.isArray(value) ? value : [];
+      if (!isJsonObject(value)) return [];
+      if (step === "*") return Object.values(value);
+      return Object.hasOwn(value, step) ? [value[step] ?? null] : [];
+    });
+  }
+  return values;
+}
+
+function stepsOf(field: string): readonly string[] {
+  return field.split(".").flatMap((part) => {
+    const name = part.replace(/(\[\])+$/, "");
+    const items = (part.length - name.length) / 2;
+    return [...(name === "" ? [] : [name]), ...Array.from({ length: items }, () => "[]")];
+  });
+}
+
+/** The field that a field is a member of; undefined for a parameter of the tool itself. */
+export function parentOf(field: string): string | undefined {
+  const dot = field.lastIndexOf(".");
+  return dot < 0 ? undefined : field.slice(0, dot);
+}
