@@ -29,7 +29,7 @@ export interface Files {
   /** Removes a file; one that is not there is no error. */
   unlink(path: string): Promise<void>;
   /** Creates one folder; one that is there is no error. */
-  makeFolder(path: string): Promise<void>;
+  makeFolder(path: string, mode?: number): Promise<void>;
   /** Removes a folder if it is empty; otherwise, or where there is none, nothing happens. */
   removeFolder(path: string): Promise<void>;
   /** fsync of a folder: the names in it are durable afterwards. */
@@ -103,8 +103,8 @@ export function nodeFiles(): Files {
       await forget(path);
       await fs.rm(path, { force: true });
     },
-    async makeFolder(path) {
-      await fs.mkdir(path).catch(unless("EEXIST"));
+    async makeFolder(path, mode = 0o755) {
+      await fs.mkdir(path, { mode }).catch(unless("EEXIST"));
     },
     async removeFolder(path) {
       await fs.rmdir(path).catch(unless("ENOENT", "ENOTEMPTY", "EEXIST"));
@@ -196,14 +196,14 @@ async function keepPrevious(files: Files, path: string): Promise<void> {
 }
 
 /** Creates a folder with its parents, each made durable in the one above it. `within` is a folder that exists already. */
-export async function ensureFolder(files: Files, path: string, within: string): Promise<void> {
+export async function ensureFolder(files: Files, path: string, within: string, mode?: number): Promise<void> {
   const missing: string[] = [];
   for (let at = path; at !== within && at !== dirname(at); at = dirname(at)) {
     if (await isFolder(at)) break;
     missing.unshift(at);
   }
   for (const folder of missing) {
-    await files.makeFolder(folder);
+    await files.makeFolder(folder, mode);
     await files.syncFolder(dirname(folder));
   }
 }

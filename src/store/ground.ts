@@ -1,0 +1,120 @@
+/**
+ * The ground state as it lies on disc: everything the world is rebuilt from.
+ *
+ * Never throws for damage: what is damaged is set aside, what can be told from elsewhere is, and every such thing is a problem
+ * with the file's name. The one refusal is a document of a newer format.
+ */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { SkillName, UpstreamLabel } from "../model/ids.js";
+import type { Presence } from "../model/catalog.js";
+import type { Ground } from "../model/ports.js";
+import type { Problem } from "../model/problem.js";
+import type { LibraryRevisionRecord } from "../model/skill.js";
+import { newestManifest, readDefinitions, referredDocuments } from "./catalogs.js";
+import type { SmallDocuments } from "./commit.js";
+import type { DocumentShelf } from "./documents.js";
+import { newestRevision, pastWithTexts, readPast, readSkillTexts } from "./library.js";
+import type { Logs } from "./logs.js";
+import type { Past } from "./past.js";
+import { isDigest, places } from "./places.js";
+
+export interface GroundReading {
+  readonly ground: Ground;
+  readonly past: Past;
+  /** What is worth writing into the caches, so that the next start is quicker. */
+  readonly stale: { readonly pack: boolean; readonly past: boolean };
+}
+
+/** From this many files or revisions read one by one, a cache pays. */
+const PACK_FROM = 500;
+const PAST_FROM = 8;
+
+export async function readGround(options: {
+  readonly shelf: DocumentShelf;
+  readonly smalls: SmallDocuments;
+  readonly logs: Logs;
+  /** What recovery and loading found already. */
+  readonly problems: readonly Problem[];
+  /** False after several crashes in a row: nothing derived is trusted. */
+  readonly useCaches: boolean;
+}): Promise<GroundReading> {
+  const { shelf, smalls, logs, useCaches } = options;
+  const problems: Problem[] = [...options.problems];
+  const manifest = await newestManifest(shelf, problems);
+  const revision = await newestRevision(shelf, smalls.lock.value, problems);
+  await restoreLock(smalls, revision, problems);
+  const skills = await readSkillTexts(shelf, revision, problems);
+  const { past, behind } = await readPast(shelf, revision, useCaches);
+
+  const referred = referredDocuments(manifest, smalls.lock.value, smalls.holds.value);
+  const definitions = await readDefinitions(shelf, [...referred.present, ...referred.remembered], problems, {
+    usePack: useCaches,
+  });
+  problems.push(...missingDefinitions(definitions.missing, referred.present));
+  const episodes = await logs.readEpisodes();
+  problems.push(...episodes.problems);
+
+  const ground: Ground = {
+    manifest,
+    documents: definitions.documents,
+    lineage: smalls.lineage.value.links,
+    holds: smalls.holds.value,
+    presence: presenceOf(smalls),
+    revision,
+    skills,
+    pastRevisions: pastWithTexts(shelf.home, past, revision),
+    standings: bySkill(smalls.standings.value.skills),
+    pinned: bySkill(smalls.standings.value.pinned),
+    episodes: episodes.episodes,
+    rejected: new Map(Object.entries(smalls.rejected.value.edits)),
+    evidence: countEvidence(shelf.home),
+    problems,
+  };
+  return { ground, past, stale: { pack: definitions.unpacked >= PACK_FROM, past: behind >= PAST_FROM } };
+}
+
+/** The record of the revision is what counts; the lock beside the skills repeats it for people and programs. */
+async function restoreLock(
+  smalls: SmallDocuments,
+  revision: LibraryRevisionRecord | undefined,
+  problems: Problem[],
+): Promise<void> {
+  if (revision === undefined) return;
+  if (JSON.stringify(smalls.lock.value) !== JSON.stringify(revision.lock)) {
+    problems.push({
+      code: "lock-restored",
+      where: places.skillsLock,
+      text: `It was not the lock of library revision ${revision.revision}; it was restored.`,
+    });
+  }
+  await smalls.lock.settle(revision.lock);
+}
+
+function bySkill<Value>(record: Readonly<Record<string, Value>>): ReadonlyMap<SkillName, Value> {
+  return new Map(Object.entries(record).map(([name, value]) => [name as SkillName, value]));
+}
+
+function presenceOf(smalls: SmallDocuments): ReadonlyMap<UpstreamLabel, Presence> {
+  const entries = Object.entries(smalls.presence.value.upstreams);
+  return new Map(entries.map(([label, { state, since, reason }]) => [label as UpstreamLabel, { state, since, reason }]));
+}
+
+function missingDefinitions(missing: readonly string[], present: ReadonlySet<string>): Problem[] {
+  const tools = missing.filter((digest) => present.has(digest));
+  const problems: Problem[] = tools.map((digest) => ({
+    code: "definition-missing",
+    where: places.tool(digest),
+    text: "The catalog names this definition and it is not there; its tool is left out until its upstream lists it again.",
+  }));
+  const rest = missing.length - tools.length;
+  if (rest > 0) {
+    const text = `${rest} earlier definitions that skills or holds refer to are not there; what they changed from cannot be shown.`;
+    problems.push({ code: "definition-missing", where: places.tools, text });
+  }
+  return problems;
+}
+
+function countEvidence(home: string): number {
+  return readdirSync(join(home, places.evidence)).filter((name) => name.endsWith(".json") && isDigest(name.slice(0, -5))).length;
+}

@@ -1,0 +1,266 @@
+/**
+ * The store: the home on disc.
+ *
+ * Owns: where and how everything is kept, the commit of a decision, recovery, the lock, the daemon's own files.
+ * Speaks: Changes in, Ground out; formats of model/; Fault where the disc refuses.
+ * Never: what a change means; clocks (the caller says when), the configuration (config/).
+ *
+ * All writes run one after the other in one queue. See commit.ts for how a batch becomes durable, logs.ts for calls and
+ * episodes, lock.ts for who may write, places.ts for where things lie.
+ */
+import { existsSync, type Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ensureFolder, errorCode, nodeFiles, TEMPORARY, unwritable, type Files } from "../host/files.js";
+import type { Log } from "../host/log.js";
+import { ownStartTime } from "../host/processes.js";
+import { holdsFormat, presenceFormat } from "../model/catalog.js";
+import { Fault } from "../model/fault.js";
+import { tokensFormat, type Tokens } from "../model/home.js";
+import { lineageFormat } from "../model/lineage.js";
+import { rejectedFormat } from "../model/maintenance.js";
+import type { Ground, Store } from "../model/ports.js";
+import type { Problem } from "../model/problem.js";
+import { lockFormat, type LibraryRevisionRecord, type Lock } from "../model/skill.js";
+import { standingsFormat } from "../model/standing.js";
+import { createCommitter, type SmallDocuments } from "./commit.js";
+import { ensureOperatorToken, readDaemon, writeDaemon } from "./daemon.js";
+import type { DocumentShelf, Migrations } from "./documents.js";
+import { readGround } from "./ground.js";
+import { writePastCache } from "./library.js";
+import { lockHome, type HomeLock, type LockTimes } from "./lock.js";
+import { openLogs, type LogsOptions } from "./logs.js";
+import { writePack } from "./packs.js";
+import { advancePast, type Past } from "./past.js";
+import { FOLDERS, places } from "./places.js";
+import { planBatch, type Smalls } from "./plan.js";
+import { createReading } from "./reading.js";
+import { smallDocument } from "./small.js";
+
+export interface StoreOptions {
+  readonly home: string;
+  /** Time of opening, for the lock. */
+  readonly now: string;
+  readonly log: Log;
+  readonly files?: Files;
+  readonly migrations?: Migrations;
+  readonly lockTimes?: LockTimes;
+  readonly logLimits?: Pick<LogsOptions, "segmentBytes" | "compactionSlack">;
+}
+
+export interface HomeStore extends Store {
+  readonly home: string;
+  readonly lock: HomeLock;
+  /** True after several starts that crashed: nothing derived is trusted, here or elsewhere (vectors). */
+  readonly safeMode: boolean;
+  /** Writes state/daemon.json; `close` takes it away. */
+  announce(daemon: { readonly url: string; readonly version: string }): Promise<void>;
+  /** The local operator's token (state/operator.token, mode 0600), made on first use. */
+  operatorToken(): Promise<string>;
+  readTokens(): Promise<Tokens>;
+  writeTokens(tokens: Tokens): Promise<void>;
+  /** The home came up well: earlier crashed starts are forgotten. Happens by itself a while after `read`. */
+  markReady(): Promise<void>;
+}
+
+/** Starts in a row that ended before they were ready, from which on everything derived is rebuilt. */
+const SAFE_AFTER = 3;
+const READY_MS = 10_000;
+
+/** Opens a home for this process alone. Throws Fault `home-locked` naming the owner, `home-unwritable` where it cannot be made. */
+export async function openStore(options: StoreOptions): Promise<HomeStore> {
+  const { home, log } = options;
+  const files = options.files ?? nodeFiles();
+  try {
+    for (const folder of FOLDERS) {
+      // What agents said and did is its owner's business.
+      await ensureFolder(files, join(home, folder), "/", folder.startsWith(places.state) ? 0o700 : undefined);
+    }
+    const lock = await lockHome({
+      home,
+      files,
+      now: options.now,
+      ...(options.lockTimes === undefined ? {} : { times: options.lockTimes }),
+    });
+    if (lock.tookOver)
+      log.info("the process that worked on this home ended without closing it; its last decision is finished now");
+    return createStore({ ...options, files }, lock);
+  } catch (error) {
+    throw inWords(`opening ${home}`, error);
+  }
+}
+
+function createStore(options: StoreOptions & { readonly files: Files }, lock: HomeLock): HomeStore {
+  const { home, files, log } = options;
+  const migrations = options.migrations ?? {};
+  const shelf: DocumentShelf = { home, files, migrations };
+  const smalls = openSmalls(shelf);
+  const tokens = smallDocument(shelf, tokensFormat, places.tokens, { format: tokensFormat.id, tokens: [] }, 0o600);
+  const logs = openLogs({ home, files, migrations, log, ...options.logLimits });
+  const committer = createCommitter({ shelf, logs, smalls, log });
+  const safeMode = lock.crashes >= SAFE_AFTER;
+  if (safeMode) log.warn(`${lock.crashes} starts in a row ended before the home was ready: everything derived is rebuilt`);
+
+  let queue: Promise<unknown> = Promise.resolve();
+  let closed = false;
+  let announced = false;
+  let recovered: Promise<readonly Problem[]> | undefined;
+  let past: { states: Past; lock: Lock; cached: boolean } | undefined;
+  let readyTimer: NodeJS.Timeout | undefined;
+
+  /** One after the other; a failure of one does not keep the next from running. */
+  function inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
+    const result = queue.then(run);
+    queue = result.catch(() => undefined);
+    return result;
+  }
+
+  function writing<Result>(what: string, run: () => Promise<Result>): Promise<Result> {
+    return inTurn(async () => {
+      if (closed) throw new Fault("shutting-down", "The home is closed.");
+      lock.assertHeld();
+      await recover();
+      try {
+        return await run();
+      } catch (error) {
+        throw inWords(what, error);
+      }
+    });
+  }
+
+  function recover(): Promise<readonly Problem[]> {
+    recovered ??= (async () => {
+      const problems: Problem[] = [...(await logs.open()), ...(await committer.recover()), ...(await logs.settle())];
+      for (const small of Object.values(smalls)) problems.push(...(await small.load()));
+      return problems;
+    })().catch((error: unknown) => {
+      // Tried again by the next one who needs it.
+      recovered = undefined;
+      throw inWords("recovering the home", error);
+    });
+    return recovered;
+  }
+
+  async function read(): Promise<Ground> {
+    const found = await recover();
+    recovered = Promise.resolve([]);
+    const reading = await readGround({ shelf, smalls, logs, problems: found, useCaches: !safeMode });
+    const { ground } = reading;
+    past = { states: reading.past, lock: smalls.lock.value, cached: !reading.stale.past };
+    readyTimer ??= setTimeout(() => void markReady().catch(() => undefined), READY_MS).unref();
+    if (lock.tookOver) background("sweeping temporary files", () => sweepTemporary(home, files));
+    if (reading.stale.pack) background("packing definitions", () => writePack(home, files, ground.documents));
+    if (reading.stale.past) background("caching earlier skills", () => cachePast());
+    return ground;
+  }
+
+  /** Work that only makes later starts quicker: its failure is told and forgotten. */
+  function background(what: string, run: () => Promise<void>): void {
+    void inTurn(async () => {
+      if (!closed) await run();
+    }).catch((error: unknown) => log.warn(`${what} failed`, { error }));
+  }
+
+  async function cachePast(): Promise<void> {
+    if (past === undefined || past.cached) return;
+    await writePastCache(shelf, past.states, past.lock.revision);
+    past.cached = true;
+  }
+
+  function notePast(revisions: readonly LibraryRevisionRecord[]): void {
+    for (const record of revisions) {
+      if (past !== undefined) past = { states: advancePast(past.states, past.lock, record), lock: record.lock, cached: false };
+    }
+  }
+
+  function markReady(): Promise<void> {
+    return inTurn(() => lock.ready());
+  }
+
+  return {
+    ...createReading({ shelf, logs, log, lock: () => smalls.lock.value, recover }),
+    home,
+    lock,
+    safeMode,
+    markReady,
+    read: () => inTurn(read),
+    persist: (changes) =>
+      writing("writing a decision", async () => {
+        await committer.finish();
+        const batch = planBatch(changes, valuesOf(smalls));
+        await committer.commit(batch);
+        notePast(batch.revisions);
+      }),
+    announce: (daemon) =>
+      writing("announcing the daemon", async () => {
+        const tokenFile = places.operatorToken;
+        await writeDaemon(home, files, { pid: process.pid, startTime: ownStartTime(), tokenFile, ...daemon });
+        announced = true;
+      }),
+    operatorToken: () => writing("making the operator token", () => ensureOperatorToken(home, files)),
+    readTokens: () =>
+      inTurn(async () => {
+        for (const problem of await tokens.load()) log.warn(`${problem.where}: ${problem.text}`);
+        return tokens.value;
+      }),
+    writeTokens: (next) => writing("writing tokens", () => tokens.replace(next)),
+    close: () =>
+      inTurn(async () => {
+        if (closed) return;
+        closed = true;
+        clearTimeout(readyTimer);
+        try {
+          lock.assertHeld();
+          // What failed before is given a last chance; if it fails again, the next start does it.
+          await committer.finish();
+          await cachePast();
+        } catch (error) {
+          log.warn("closing left work for the next start", { error });
+        }
+        if (announced && readDaemon(home)?.pid === process.pid) await files.unlink(join(home, places.daemon));
+        await files.close();
+        await lock.release();
+      }),
+  };
+}
+
+function openSmalls(shelf: DocumentShelf): SmallDocuments {
+  return {
+    lineage: smallDocument(shelf, lineageFormat, places.lineage, { format: lineageFormat.id, links: [] }),
+    holds: smallDocument(shelf, holdsFormat, places.holds, { format: holdsFormat.id, held: {}, approved: {}, review: {} }),
+    presence: smallDocument(shelf, presenceFormat, places.presence, { format: presenceFormat.id, upstreams: {} }),
+    standings: smallDocument(shelf, standingsFormat, places.standings, { format: standingsFormat.id, skills: {}, pinned: {} }),
+    rejected: smallDocument(shelf, rejectedFormat, places.rejected, { format: rejectedFormat.id, edits: {} }),
+    lock: smallDocument(shelf, lockFormat, places.skillsLock, { format: lockFormat.id, revision: 0, skills: {} }),
+  };
+}
+
+function valuesOf(smalls: SmallDocuments): Smalls {
+  return {
+    lineage: smalls.lineage.value,
+    holds: smalls.holds.value,
+    presence: smalls.presence.value,
+    standings: smalls.standings.value,
+    rejected: smalls.rejected.value,
+    lock: smalls.lock.value,
+  };
+}
+
+/** Errors of the system become Faults for people; everything else is passed on as it is. */
+function inWords(what: string, error: unknown): unknown {
+  return error instanceof Fault || errorCode(error) === undefined ? error : unwritable(what, error);
+}
+
+/** Removes temporary files that a killed process left: with the lock held, they are nobody's. */
+async function sweepTemporary(home: string, files: Files): Promise<void> {
+  const sweep = async (folder: string, deep: boolean): Promise<void> => {
+    if (!existsSync(join(home, folder))) return;
+    const entries: Dirent[] = await readdir(join(home, folder), { withFileTypes: true });
+    for (const entry of entries) {
+      if (entry.isFile() && entry.name.startsWith(".") && entry.name.endsWith(TEMPORARY))
+        await files.unlink(join(home, folder, entry.name));
+      else if (deep && entry.isDirectory()) await sweep(`${folder}/${entry.name}`, true);
+    }
+  };
+  for (const folder of FOLDERS) await sweep(folder, folder === places.skills);
+}
