@@ -90,6 +90,8 @@ export const holdsFormat = defineFormat({
         /** The digests that wait for approval. */
         to: digestsShape,
         reasons: z.array(z.object({ rule: z.string(), text: z.string() })),
+        /** What a change is measured by, of the definition last accepted: it may be gone when the tool moves again. */
+        accepted: z.object({ readOnly: z.boolean(), destructive: z.boolean(), findings: z.array(z.string()) }).optional(),
       }),
     ),
     approved: z.record(

@@ -9,7 +9,7 @@ import type { Keeper } from "./gates.js";
 import type { Profile } from "./profile.js";
 import { conflicts, likeness } from "./score.js";
 import type { Corpus } from "./profile.js";
-import { singular, verbRole, words } from "./words.js";
+import { isPlainVerb, singular, verbRole, words } from "./words.js";
 
 export interface Pair {
   readonly old: Profile;
@@ -81,7 +81,7 @@ export function identities(
 
 /** Equal contracts carry equal annotations: only verbs that plainly read or plainly write can still speak against them. */
 function plainlyConflict(old: Profile, next: Profile): boolean {
-  const plain = [old.verb, next.verb].every((verb) => verb !== undefined && verbRole(verb) !== "either");
+  const plain = [old.verb, next.verb].every((verb) => verb !== undefined && isPlainVerb(verb) && verbRole(verb) !== "either");
   return plain && conflicts(old, next);
 }
 

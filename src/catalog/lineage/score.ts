@@ -103,11 +103,13 @@ function sum(of: readonly number[]): number {
 
 /**
  * Verbs decide where both names have one; else the annotations, where both tools carry one. A target whose name or text
- * speaks of the old verb too ("lock or unlock") does not exclude it.
+ * speaks of the old verb too ("lock or unlock") does not exclude it, nor does a verb that was a noun in the old name.
  */
 export function conflicts(old: Profile, next: Profile): boolean {
-  if (old.verb !== undefined && next.verb !== undefined) {
-    return verbsConflict(old.verb, next.verb) && !next.spoken.has(old.verb) && !next.words.some((word) => word.text === old.verb);
+  const [was, is] = [old.verb, next.verb];
+  if (was !== undefined && is !== undefined) {
+    const shared = next.words.some((word) => word.text === was) || old.words.some((word) => word.text === is);
+    return verbsConflict(was, is) && !shared && !next.spoken.has(was);
   }
   return old.readOnlyHint !== undefined && next.readOnlyHint !== undefined && old.readOnlyHint !== next.readOnlyHint;
 }

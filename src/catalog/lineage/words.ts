@@ -152,12 +152,16 @@ const NOUNISH = new Set(
   ).split(" "),
 );
 
+/** A verb that is hardly ever a noun. */
+export function isPlainVerb(word: string): boolean {
+  return isVerb(word) && !NOUNISH.has(word);
+}
+
 /** The verb stands where the catalog mostly puts it (front or end), else at the other side, else anywhere. */
 export function verbOf(parts: readonly string[], verbFirst: boolean): string | undefined {
   const order = verbFirst ? [...parts] : [...parts].reverse();
   const ends = [order[0], order.at(-1)].filter((word) => word !== undefined);
-  const plain = (word: string): boolean => isVerb(word) && !NOUNISH.has(word);
-  return ends.find(plain) ?? order.find(plain) ?? ends.find(isVerb) ?? order.find(isVerb);
+  return ends.find(isPlainVerb) ?? order.find(isPlainVerb) ?? ends.find(isVerb) ?? order.find(isVerb);
 }
 
 export function verbRole(word: string): VerbRole | undefined {
