@@ -150,13 +150,13 @@ function targetParameter(old: string, change: ToolRewrite): [string, Tool] {
 
 /** An output field under its old name, or under the name its parameter got, in the last target that yields it. */
 function targetField(old: string, change: ToolRewrite): [string, Tool] {
-  const first = old.split(/[.[]/)[0] ?? "";
+  const first = /^[^.[]*/.exec(old)?.[0] ?? old;
   const renamed = change.params[first];
-  for (const name of renamed === undefined ? [first] : [first, renamed]) {
+  for (const name of renamed === undefined ? [old] : [old, renamed + old.slice(first.length)]) {
     const tool = change.to.findLast((target) => yields(target, name) === true);
-    if (tool !== undefined) return [name + old.slice(first.length), tool];
+    if (tool !== undefined) return [name, tool];
   }
-  const silent = change.to.findLast((target) => yields(target, first) === undefined);
+  const silent = change.to.findLast((target) => yields(target, old) === undefined);
   if (silent === undefined) throw new NotExact(`the output field ${old} is not in what ${change.to.at(-1)?.key ?? ""} yields`);
   return [old, silent];
 }
@@ -168,7 +168,7 @@ function linkedParameters(tool: Tool, change: ToolRewrite): Map<string, number> 
   const sources = new Set(Object.values(change.params));
   for (const name of requiredOf(tool)) {
     if (name in change.fixedArguments || sources.has(name)) continue;
-    const supplier = change.to.slice(0, position).findLastIndex((earlier) => yields(earlier, name) === true);
+    const supplier = change.to.slice(0, position).findLastIndex((earlier) => Object.hasOwn(propertiesOf(earlier.outputSchema) ?? {}, name));
     if (supplier >= 0) links.set(name, supplier);
   }
   return links;
@@ -183,11 +183,32 @@ const requiredOf = (tool: Tool): string[] => {
   const required = tool.inputSchema["required"];
   return Array.isArray(required) ? required.filter((name): name is string => typeof name === "string") : [];
 };
-/** Undefined where the tool does not say what it yields. */
-const yields = (tool: Tool, field: string): boolean | undefined => {
-  const properties = propertiesOf(tool.outputSchema);
-  return properties === undefined ? undefined : Object.hasOwn(properties, field);
-};
+/**
+ * Does the tool yield the field: a dotted path (`orders[].id`), or a bare name anywhere in the output, as steps say it?
+ * Undefined where the tool does not say what it yields, there or at all.
+ */
+function yields(tool: Tool, field: string): boolean | undefined {
+  if (propertiesOf(tool.outputSchema) === undefined) return undefined;
+  const paths = outputPaths(tool.outputSchema, "", OUTPUT_DEPTH);
+  const bare = !/[.[]/.test(field);
+  if (paths.some(({ path }) => path === field || (bare && path.endsWith(`.${field}`)))) return true;
+  return paths.some(({ path, open }) => open && field.startsWith(`${path}.`)) ? undefined : false;
+}
+
+/** Deeper output fields are read by no step that a person would write. */
+const OUTPUT_DEPTH = 6;
+
+/** Every path of an output schema; `open` where an object says nothing about its fields. */
+function outputPaths(schema: JsonObject | undefined, prefix: string, depth: number): { path: string; open: boolean }[] {
+  return Object.entries(propertiesOf(schema) ?? {}).flatMap(([name, value]) => {
+    const items = isJsonObject(value) ? value["items"] : undefined;
+    const path = `${prefix}${name}${items === undefined ? "" : "[]"}`;
+    const inner = isJsonObject(items) ? items : isJsonObject(value) ? value : undefined;
+    const own = [{ path, open: inner?.["type"] === "object" && propertiesOf(inner) === undefined }];
+    if (items !== undefined) own.push({ path: `${prefix}${name}`, open: false });
+    return depth === 0 ? own : [...own, ...outputPaths(inner, `${path}.`, depth - 1)];
+  });
+}
 
 // --- the steps ----------------------------------------------------------------------------------------------------
 
@@ -306,12 +327,16 @@ function rewriteSpans(line: string, skill: Skill, change: ToolRewrite): string {
 
 function rewriteHead(head: string, change: ToolRewrite): string {
   const [target] = change.to;
-  return change.to.length === 1 && target !== undefined ? head.split(change.from).join(target.key) : head;
+  return change.to.length === 1 && target !== undefined ? head.replace(wholeKey(change.from), () => target.key) : head;
 }
 
-/** True where the old key still stands in the text and is not part of a longer key. */
+/** True where the old key still stands in the text. */
 function namesTool(text: string, change: ToolRewrite): boolean {
-  const key = change.from.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const found = new RegExp(`(?<![\\w./-])${key}(?![\\w/-]|\\.\\w)`).test(text);
-  return found && !change.to.some((tool) => tool.key === change.from);
+  return wholeKey(change.from).test(text) && !change.to.some((tool) => tool.key === change.from);
+}
+
+/** The key where it is not part of a longer one: `shop/find` is not in `shop/finder`. A full stop ends a sentence. */
+function wholeKey(key: ToolKey): RegExp {
+  const literal = key.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`(?<![\\w./-])${literal}(?![\\w/-]|\\.\\w)`, "g");
 }
