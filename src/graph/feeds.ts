@@ -16,6 +16,8 @@ export interface Feed {
   readonly by: "observed" | "schema" | "name";
   /** 0 = seen in calls; higher = less likely. */
   readonly rank: number;
+  /** The producer makes a new one: a way to go on with it, no way to find one that exists. */
+  readonly isNew?: true;
 }
 
 /** Enough to name the usual search, list, get and create; more would only make the graph unreadable. */
@@ -121,7 +123,8 @@ export function feedsInto(feeds: Feeds, consumer: ToolKey): Map<ToolKey, readonl
   for (const need of known.references.needs) {
     for (const [producer, made] of producersOf(feeds, known.label, consumer, need)) {
       const field = made.field === undefined ? {} : { field: made.field };
-      add(producer, { param: need.param, ...field, by: made.field === undefined ? "name" : "schema", rank: made.rank });
+      const isNew = made.isNew ? { isNew: true as const } : {};
+      add(producer, { param: need.param, ...field, by: made.field === undefined ? "name" : "schema", rank: made.rank, ...isNew });
     }
   }
   for (const flow of feeds.flowsInto.get(consumer) ?? []) {

@@ -2,7 +2,7 @@
  * Reach: questions to the dependency graph. Each visits what it reaches and nothing else.
  */
 import type { SkillName, ToolKey } from "../model/ids.js";
-import type { Skill } from "../model/skill.js";
+import type { Skill, Tier } from "../model/skill.js";
 import { skillNode, toolNode, type DependencyGraph, type EdgeFacts } from "./graph.js";
 
 /** Skills that rest on any of the tools, directly or over other skills, sorted. */
@@ -15,7 +15,19 @@ export function skillsUsing(graph: DependencyGraph, skill: SkillName): SkillName
   return impactOf(graph, [skillNode(skill)]).skills.filter((name) => name !== skill);
 }
 
-/** As above, with the number of nodes that were looked at: the cost of an impact. Nodes are graph keys (`tool:…`, `skill:…`). */
+/** Skills that name a tool themselves, sorted: of one tier where it is given. */
+export function skillsNaming(graph: DependencyGraph, tool: ToolKey, tier?: Tier): SkillName[] {
+  const node = toolNode(tool);
+  if (!graph.nodes.hasNode(node)) return [];
+  const skills: SkillName[] = [];
+  graph.nodes.forEachInEdge(node, (_edge, facts, _source, _target, source) => {
+    if (facts.kind !== "requires" || source.kind !== "skill" || !source.present) return;
+    if (tier === undefined || source.tier === tier) skills.push(source.name as SkillName);
+  });
+  return skills.sort();
+}
+
+/** Skills that rest on any of the nodes, with the number of nodes that were looked at: the cost of an impact. Nodes are graph keys (`tool:…`, `skill:…`). */
 export function impactOf(graph: DependencyGraph, starts: readonly string[]): { skills: SkillName[]; visited: number } {
   const reached = new Set<string>();
   const queue: string[] = [];
@@ -45,7 +57,7 @@ function isDependency(facts: EdgeFacts): boolean {
 
 /**
  * Tools of the same upstream that supply what a tool cannot be called without, likeliest first for each parameter.
- * `given` tells which parameters need no supplier (the request says them).
+ * `given` tells which parameters need no supplier (the request says them). Who only makes new ones supplies nothing that exists.
  */
 export function closure(
   graph: DependencyGraph,
@@ -59,7 +71,8 @@ export function closure(
   graph.nodes.forEachInEdge(node, (_edge, facts, source) => {
     if (facts.kind !== "feeds" || !source.startsWith(server)) return;
     const producer = graph.nodes.getNodeAttribute(source, "name") as ToolKey;
-    for (const feed of facts.feeds) if (!given(feed.param)) found.push({ tool: producer, supplies: feed.param, rank: feed.rank });
+    for (const feed of facts.feeds)
+      if (feed.isNew !== true && !given(feed.param)) found.push({ tool: producer, supplies: feed.param, rank: feed.rank });
   });
   found.sort((a, b) => compare(a.supplies, b.supplies) || a.rank - b.rank || compare(a.tool, b.tool));
   return found.map(({ tool: producer, supplies }) => ({ tool: producer, supplies }));

@@ -17,6 +17,8 @@ export interface Produced {
   readonly field: string | undefined;
   /** Lower is the likelier source; see RANK. */
   readonly rank: number;
+  /** True where the tool makes a new one: no way to one that exists. */
+  readonly isNew: boolean;
 }
 
 /** A required parameter that refers to something. */
@@ -32,8 +34,8 @@ export interface References {
   readonly needs: readonly Needed[];
 }
 
-/** Whoever finds without knowing comes first, then who reads, then who makes; a schema is believed before a name. */
-const RANK = { schema: 1, name: 4, find: 0, read: 1, make: 2, other: 3, headOnly: 1 } as const;
+/** Who finds by words comes first, then who lists, reads, makes; a schema is believed before a name. */
+const RANK = { schema: 1, name: 5, search: 0, list: 1, read: 2, make: 3, other: 4, headOnly: 1 } as const;
 
 /** Suffixes that identify, with the forms that mean the same. */
 const SUFFIX: Readonly<Record<string, string>> = {
@@ -58,7 +60,8 @@ const SUFFIX: Readonly<Record<string, string>> = {
   ref: "ref",
   handle: "handle",
 };
-const FIND = new Set(["search", "list", "find", "lookup", "query", "browse", "filter", "discover"]);
+const SEARCH = new Set(["search", "find", "lookup", "query"]);
+const LIST = new Set(["list", "browse", "filter", "discover", "enumerate"]);
 const READ = new Set(["get", "fetch", "read", "retrieve", "show", "describe", "view", "check", "load"]);
 const MAKE = new Set(["create", "add", "new", "insert", "register", "open", "book", "place", "start", "submit"]);
 const PREPOSITIONS = new Set(["by", "for", "of", "in", "with", "from", "to", "on", "at", "via", "and", "using"]);
@@ -129,6 +132,11 @@ export function referencesOf(tool: Tool): References {
   };
 }
 
+/** Only what a tool cannot be called without. */
+export function needsOf(tool: Tool): Needed[] {
+  return neededOf(tool, readName(tool.name)).map(({ param, suffix, entities }) => ({ param, suffix, entities }));
+}
+
 /** Does a producer's suffix answer a need's? */
 export function answers(produced: Pick<Produced, "suffix">, needed: Pick<Needed, "suffix">): boolean {
   return produced.suffix === "*" || produced.suffix === needed.suffix;
@@ -168,8 +176,11 @@ function readReference(words: readonly string[], around: readonly string[]): { e
   return { entity: nouns.map(singular).join("_"), suffix };
 }
 
+/** What a tool's name says that it does with what it names. */
+export type Verb = "search" | "list" | "read" | "make" | "other";
+
 interface ReadName {
-  readonly verb: "find" | "read" | "make" | "other";
+  readonly verb: Verb;
   readonly nouns: readonly string[];
   /** Is the noun written in the plural (who reads several need not know which)? */
   readonly plural: boolean;
@@ -182,20 +193,31 @@ interface ReadName {
 /** Verb class and noun phrase of a tool name in any style: `find_user_id_by_zip` → find, user; `orders.list` → find, order. */
 function readName(name: string): ReadName {
   const words = wordsOf(name);
-  const at = words.findIndex((word) => FIND.has(word) || READ.has(word) || MAKE.has(word));
+  // `GET_search_tv`: a method or a plain verb in front of a verb of finding says less than that one.
+  const finding = words.findIndex((word) => SEARCH.has(word) || LIST.has(word));
+  const plain = words.findIndex((word) => READ.has(word) || MAKE.has(word));
+  const at = finding >= 0 && (plain < 0 || finding <= plain + 1) ? finding : plain;
   const verb = at < 0 ? "" : (words[at] ?? "");
   const after = words.slice(at + 1);
   const stop = after.findIndex((word) => PREPOSITIONS.has(word));
   const behind = trimForms(stop < 0 ? after : after.slice(0, stop));
   const phrase = behind.length > 0 ? behind : trimForms(words.slice(0, Math.max(at, 0)));
   const last = phrase.at(-1) ?? "";
+  const first = verbOf(words[0] ?? "") === "other" ? (words[0] ?? "") : "";
   return {
-    verb: FIND.has(verb) ? "find" : READ.has(verb) ? "read" : MAKE.has(verb) ? "make" : "other",
+    verb: verbOf(verb),
     nouns: phrase.map(singular),
     plural: singular(last) !== last,
-    first: at === 0 ? "" : (words[0] ?? ""),
-    family: at > 0 && behind.length > 0 ? (words[0] ?? "") : "",
+    first,
+    family: at > 0 && behind.length > 0 ? first : "",
   };
+}
+
+function verbOf(word: string): Verb {
+  if (SEARCH.has(word)) return "search";
+  if (LIST.has(word)) return "list";
+  if (READ.has(word)) return "read";
+  return MAKE.has(word) ? "make" : "other";
 }
 
 function trimForms(words: readonly string[]): string[] {
@@ -211,8 +233,9 @@ function producedByName(name: ReadName, isBare: boolean): Produced[] {
   // Who reads one thing must be told which, whatever its schema calls that.
   if (name.verb === "read" && !name.plural && !isBare) return [];
   const rank = RANK.name + RANK[name.verb];
-  const made: Produced[] = [{ entity: name.nouns.join("_"), suffix: "*", field: undefined, rank }];
-  if (name.nouns.length > 1) made.push({ entity: head, suffix: "*", field: undefined, rank: rank + RANK.headOnly });
+  const isNew = name.verb === "make";
+  const made: Produced[] = [{ entity: name.nouns.join("_"), suffix: "*", field: undefined, rank, isNew }];
+  if (name.nouns.length > 1) made.push({ entity: head, suffix: "*", field: undefined, rank: rank + RANK.headOnly, isNew });
   return made;
 }
 
@@ -226,7 +249,7 @@ function producedBySchema(schema: JsonObject, name: ReadName): Produced[] {
     // The shortest path is the plainest source of a field that appears several times.
     const known = made.get(key);
     if (known?.field !== undefined && known.field.length <= path.length) continue;
-    made.set(key, { ...reference, field: path, rank });
+    made.set(key, { ...reference, field: path, rank, isNew: name.verb === "make" && reference.entity === name.nouns.join("_") });
   }
   return [...made.values()];
 }

@@ -147,6 +147,8 @@ export const UPSTREAM_LIMITS = Object.freeze({
   exitKillMs: 1_000,
   /** Last output of a process that died is still read for this long. */
   drainMs: 200,
+  /** Requests of a lost HTTP session may still end by themselves for this long. */
+  retireMs: 30 * seconds,
   /** Ending an HTTP session politely (DELETE) may take this long. */
   farewellMs: 1 * seconds,
   /** A silent upstream is asked for a sign of life after a call timed out and while none runs; without one it is restarted. */
@@ -191,8 +193,8 @@ export const SURFACE_LIMITS = Object.freeze({
   bridgeRetryAtMostMs: 2 * seconds,
   /** The bridge gives up looking for a daemon after this and answers with an error. */
   bridgeGiveUpMs: 30 * seconds,
-  /** The bridge looks at its parent this often. */
-  parentWatchMs: 2 * seconds,
+  /** After stdin ended, answers that are about to come may still leave. */
+  bridgeLastMs: 1 * seconds,
 });
 
 /** Bounds on a compact signature, in characters: one line that an agent reads among a dozen others. */
@@ -222,14 +224,16 @@ export const PROVISION = Object.freeze({
   steps: 12,
   /** Searches made for single steps: each costs a few milliseconds on a large catalog. */
   stepSearches: 4,
+  /** Tools of a plan that is one step of the task's own: it stands for several calls that its sentence does not tell apart. */
+  onlyStepTools: 5,
   /** A tool found by search is taken down to this part of the best one's score. */
   toolCutOff: 0.7,
-  /** Suppliers added for a required value that the task does not say, one for each. */
-  suppliersPerTool: 2,
+  /** Suppliers of suppliers that are added for a required value which the task does not say: order ← customer ← email. */
+  supplierLevels: 2,
   /** Characters of a step's goal. */
   goalChars: 160,
   /** Share of the token budget that may tell what was left out. */
   leftOutShare: 0.15,
-  /** Share that plan, notices and substitutions may take before they are told more tersely: the rest is for tools and skills. */
-  frameShare: 0.6,
+  /** Share of a tight budget that plan, notices and substitutions may take before they are told more tersely. */
+  frameShare: 0.5,
 });

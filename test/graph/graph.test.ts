@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { exportGexf, exportGraph } from "../../src/graph/export.js";
 import { flowsOf, type ObservedFlow } from "../../src/graph/flows.js";
 import { buildGraph, moveGraph, type DependencyGraph } from "../../src/graph/graph.js";
-import { closure, findCycle, impactOf, pathsOf, skillsReaching, skillsUsing } from "../../src/graph/reach.js";
+import { closure, findCycle, impactOf, pathsOf, skillsNaming, skillsReaching, skillsUsing } from "../../src/graph/reach.js";
 import type { SkillName, ToolKey } from "../../src/model/ids.js";
 import type { LineageLink } from "../../src/model/lineage.js";
 import type { Skill } from "../../src/model/skill.js";
@@ -253,6 +253,7 @@ describe("impact", () => {
   it("reaches the skills that name a tool and those that build on them", () => {
     expect(skillsReaching(shop(), ["shop/list_payments" as ToolKey])).toEqual(["atomic-refund-payment", "plan-cancel-order"]);
     expect(skillsReaching(shop(), ["shop/nothing" as ToolKey])).toEqual([]);
+    expect(skillsNaming(shop(), "shop/cancel_order" as ToolKey, "tool")).toEqual(["tool-shop-cancel-order"]);
     expect(skillsUsing(shop(), "atomic-look-up-order" as SkillName)).toEqual(["plan-cancel-order", "plan-return-items"]);
   });
 

@@ -114,7 +114,10 @@ function sampleStep(text: string, index: number): SkillStep {
   const spans = [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? "");
   return {
     n: index + 1,
-    goal: text.replaceAll(/\s*`[^`]+`/g, "").trim(),
+    goal: text
+      .replaceAll(/(?: with skill|:)?\s*`[^`]+`.*$/g, "")
+      .replace(/\.$/, "")
+      .trim(),
     text,
     skills: spans.filter((span) => !span.includes("/")) as SkillName[],
     tools: spans.filter((span) => span.includes("/")) as ToolKey[],

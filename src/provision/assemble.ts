@@ -1,0 +1,177 @@
+/**
+ * Assembling a view: decisions rendered into what one turn is answered with, within its budgets.
+ *
+ * Owns: the form of everything in a view, the order in which it gives way to a budget, the list of what was left out.
+ * Speaks: plain data in, a View out: the same input gives the same bytes.
+ * Never: searches, judges or asks anybody; a replay passes the recorded decisions and gets the recorded view.
+ *
+ * A view gives way in this order, in each group the last first:
+ *   alternatives · full definitions · full skill texts (brief ones stay) · further tools of a step · skills · the tools that steps
+ *   are for · wordy notices and goals · steps of the plan
+ * A text is shown whole, brief or not at all, never cut in mid-step; whatever gave way is named in `left_out`.
+ */
+import type { SkillName, ToolKey } from "../model/ids.js";
+import { PROVISION } from "../model/policy.js";
+import type { Skill } from "../model/skill.js";
+import type { Tool } from "../model/tool.js";
+import type { Basis, View, ViewDecisions, ViewRecord, ViewRequest } from "../model/view.js";
+import { LEFT_OUT_FORMS } from "./left-out.js";
+import { gatherMaterial, type Material, type SkillMaterial, type ToolMaterial } from "./material.js";
+import { countedChars, leftOutTokens, render, skillEntry, TERSEST, type Draft } from "./render.js";
+import { countTokens } from "./tokens.js";
+
+export interface AssembleInput {
+  readonly request: ViewRequest;
+  readonly decisions: ViewDecisions;
+  readonly basis: Basis;
+  /** Only where the caller named it: it then shows in the body. */
+  readonly episode?: string | undefined;
+  /** Number of this turn; shown with the episode. */
+  readonly turn?: number | undefined;
+  /** Counters of the episode before this view. */
+  readonly before: ViewRecord["before"];
+  /** By name, of the library revision of the basis; active or not. */
+  readonly skill: (name: SkillName) => Skill | undefined;
+  /** By key, of the catalog version of the basis. */
+  readonly tool: (key: ToolKey) => Tool | undefined;
+  readonly found: Pick<
+    ViewRecord["found"],
+    "marks" | "names" | "substitutions" | "alternatives" | "unmatched" | "notices" | "leftOut" | "limits"
+  >;
+}
+
+export function assembleView(input: AssembleInput): View {
+  const material = gatherMaterial(input);
+  return wholeView(material) ?? cutView(material);
+}
+
+/** The forms of left_out up to this one still name things with their reasons. */
+const NAMED_FORMS = 2;
+
+/** Everything at once, where it fits: for most views one count of tokens is all it takes. */
+function wholeView(material: Material): View | undefined {
+  const draft: Draft = {
+    tools: new Set(material.tools),
+    definitions: new Set(material.tools.filter((tool) => tool.definition !== undefined)),
+    skills: new Map(material.skills.map((skill) => [skill, "full"])),
+    alternatives: material.input.found.alternatives.length,
+    terse: 0,
+    leftOut: 0,
+  };
+  const chars = material.skills.reduce((sum, skill) => sum + countedChars(material, skill.full), 0);
+  return chars > charsLeft(material) ? undefined : withLeftOut(material, draft, NAMED_FORMS);
+}
+
+/** What is most needed first, as far as it fits. */
+function cutView(material: Material): View {
+  const { limits } = material;
+  const last = LEFT_OUT_FORMS - 1;
+  const draft: Draft = { tools: new Set(), definitions: new Set(), skills: new Map(), alternatives: 0, terse: 0, leftOut: last };
+  const used = (): number => render(material, draft).budgets.tokens.used;
+  // What can be told in fewer words takes at most its share of the room that is left beside what cannot.
+  const least = render(material, { ...draft, terse: TERSEST }).budgets.tokens.used;
+  const frame = least + Math.max(0, limits.tokens - least) * PROVISION.frameShare;
+  let tokens = used();
+  while (draft.terse < TERSEST && tokens > frame) {
+    draft.terse++;
+    tokens = used();
+  }
+  const most = limits.tokens - tokensForLeftOut(material, draft);
+  const added: Unit[] = [];
+  let chars = charsLeft(material);
+  for (const unit of unitsOf(material, draft)) {
+    if (!unit.isPossible() || tokens + unit.tokens > most || unit.chars > chars) continue;
+    unit.apply();
+    added.push(unit);
+    tokens += unit.tokens;
+    chars -= unit.chars;
+  }
+  // Units were counted one by one; joined they may cost a little more.
+  while (added.length > 0 && used() > limits.tokens) added.pop()?.undo();
+  while (draft.terse < TERSEST && used() > limits.tokens) draft.terse++;
+  return withLeftOut(material, draft, last) ?? render(material, draft);
+}
+
+/** Room kept for telling what is left out, at most its share: enough for the fullest form that has room there. */
+function tokensForLeftOut(material: Material, draft: Draft): number {
+  const share = material.limits.tokens * PROVISION.leftOutShare;
+  for (let form = 1; form < LEFT_OUT_FORMS - 1; form++) {
+    const told = leftOutTokens(render(material, { ...draft, leftOut: form }));
+    if (told <= share) return told;
+  }
+  return 0;
+}
+
+/** The view with the fullest telling of what was left out that the budget and its share allow; `last` = the tersest form tried. */
+function withLeftOut(material: Material, draft: Draft, last: number): View | undefined {
+  const { limits } = material;
+  for (let form = 0; form <= last; form++) {
+    const view = render(material, { ...draft, leftOut: form });
+    const { used } = view.budgets.tokens;
+    const told = leftOutTokens(view);
+    if (used <= limits.tokens && (form === last || told <= limits.tokens * PROVISION.leftOutShare)) return view;
+    if (used - told > limits.tokens) return undefined;
+  }
+  return undefined;
+}
+
+/** One thing that can be added to a draft, with what it costs; `undo` takes it out again. */
+interface Unit {
+  readonly tokens: number;
+  readonly chars: number;
+  /** A full text needs its brief one first, a definition its signature. */
+  readonly isPossible: () => boolean;
+  readonly apply: () => void;
+  readonly undo: () => void;
+}
+
+/** What can be added, the most needed first: the reverse of the order in which a view gives way. */
+function unitsOf(material: Material, draft: Draft): Unit[] {
+  const { tools, skills, input } = material;
+  const toolUnit = (tool: ToolMaterial): Unit => ({
+    tokens: countTokens(JSON.stringify(tool.entry)) + 1,
+    chars: 0,
+    isPossible: () => true,
+    apply: () => draft.tools.add(tool),
+    undo: () => draft.tools.delete(tool),
+  });
+  const briefUnit = (skill: SkillMaterial): Unit => ({
+    tokens: countTokens(JSON.stringify(skillEntry(skill, "brief"))) + 1,
+    chars: countedChars(material, skill.brief),
+    isPossible: () => true,
+    apply: () => draft.skills.set(skill, "brief"),
+    undo: () => draft.skills.delete(skill),
+  });
+  const fullUnit = (skill: SkillMaterial): Unit => ({
+    tokens: countTokens(skill.full) - countTokens(skill.brief) + 8,
+    chars: countedChars(material, skill.full) - countedChars(material, skill.brief),
+    isPossible: () => draft.skills.has(skill),
+    apply: () => draft.skills.set(skill, "full"),
+    undo: () => draft.skills.set(skill, "brief"),
+  });
+  const definitionUnit = (tool: ToolMaterial): Unit => ({
+    tokens: countTokens(JSON.stringify(tool.definition)) + 4,
+    chars: 0,
+    isPossible: () => draft.tools.has(tool),
+    apply: () => draft.definitions.add(tool),
+    undo: () => draft.definitions.delete(tool),
+  });
+  return [
+    ...tools.filter((tool) => tool.isAim).map(toolUnit),
+    ...skills.map(briefUnit),
+    ...tools.filter((tool) => !tool.isAim).map(toolUnit),
+    ...skills.filter((skill) => skill.full !== skill.brief).map(fullUnit),
+    ...tools.filter((tool) => tool.definition !== undefined).map(definitionUnit),
+    ...input.found.alternatives.map((alternative) => ({
+      tokens: countTokens(JSON.stringify(alternative)) + 1,
+      chars: 0,
+      isPossible: () => true,
+      apply: () => void draft.alternatives++,
+      undo: () => void draft.alternatives--,
+    })),
+  ];
+}
+
+function charsLeft(material: Material): number {
+  return Math.max(0, material.limits.skillChars - material.input.before.skillChars);
+}

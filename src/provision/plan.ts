@@ -1,0 +1,205 @@
+/**
+ * The temporary plan: steps for one task, from planning skills or from the task's own clauses.
+ *
+ * Owns: which planning skills a task means, how several become one plan, how a task is cut into clauses, what a plan lacks.
+ * Speaks: candidates in, draft steps out; names tools and skills, never fetches them.
+ * Never: an empty plan: a task that nothing fits is its own single step.
+ */
+import { splitToolKey, type SkillName, type ToolKey } from "../model/ids.js";
+import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/ports.js";
+import { PROVISION } from "../model/policy.js";
+import type { Skill } from "../model/skill.js";
+import type { ViewRequest } from "../model/view.js";
+import {
+  coverOf,
+  meaningOf,
+  nameMeaning,
+  sharedTerms,
+  sharedWeight,
+  skillFit,
+  toolFit,
+  wordsOfNeed,
+  type Words,
+} from "./meaning.js";
+import { cutAtWord, firstSentence } from "./signature.js";
+
+export interface DraftStep {
+  readonly goal: string;
+  /** Skills the plan names for this step. */
+  readonly skills: readonly SkillName[];
+  /** Tools the plan names for this step. */
+  readonly tools: readonly ToolKey[];
+  /** Tools that retrieval brought up for it. */
+  readonly found: readonly ToolCandidate[];
+  /** The planning skill the step comes from; undefined for a step of the task's own. */
+  readonly from: SkillName | undefined;
+}
+
+export interface DraftPlan {
+  readonly source: "skill" | "merged" | "derived";
+  readonly from: readonly Skill[];
+  readonly steps: readonly DraftStep[];
+}
+
+/** Task and hints as one text. */
+export function needText(request: ViewRequest): string {
+  return [request.text, ...(request.hints ?? [])].join("\n");
+}
+
+/** Ends of sentences, lines, list marks, and the words that put one thing after another. */
+const CLAUSE_END =
+  /(?<=[.!?;])\s+|[。！？；\n]+|,?\s+(?:and then|then|after that|afterwards|and also|and afterwards)\s+|,\s+and\s+/iu;
+
+/** The clauses of a task that say something, in order; a clause of one word belongs to the one before it. */
+export function clausesOf(text: string): string[] {
+  const clauses: string[] = [];
+  for (const part of text.split(CLAUSE_END)) {
+    const clause = part
+      .replace(/^\s*(?:[-*•]|\d+[.)])\s+/, "")
+      .replace(/[\s.,;:]+$/, "")
+      .trim();
+    if (clause === "" || !/[\p{L}\p{N}]/u.test(clause)) continue;
+    const last = clauses.length - 1;
+    if (wordsOfNeed(clause).size < 2 && last >= 0) clauses[last] = `${clauses[last] ?? ""}, ${clause}`;
+    else clauses.push(clause);
+  }
+  return clauses;
+}
+
+export function draftPlan(candidates: ViewCandidates): DraftPlan {
+  const text = needText(candidates.request);
+  const chosen = choosePlans(candidates.planning, wordsOfNeed(text));
+  const steps = distinctSteps(chosen.flatMap((skill) => stepsOf(skill))).slice(0, PROVISION.steps);
+  if (steps.length === 0) return { source: "derived", from: [], steps: deriveSteps(candidates, text) };
+  const missing = uncovered(candidates, text, chosen).slice(0, PROVISION.steps - steps.length);
+  return { source: chosen.length > 1 ? "merged" : "skill", from: chosen, steps: [...steps, ...missing] };
+}
+
+/**
+ * Planning skills the task means: the surest first, then each that fits, says something of the task that those before it do not,
+ * and is not merely another way of saying it.
+ */
+function choosePlans(planning: readonly SkillCandidate[], words: Words): Skill[] {
+  const fitting = planning
+    .map(({ skill, score }) => ({
+      skill,
+      sure: skillFit(skill, words) + score * 0.2,
+      fit: skillFit(skill, words),
+      shared: termsOf(skill, words),
+    }))
+    .filter(({ fit }) => fit >= PROVISION.fit)
+    .sort((a, b) => b.sure - a.sure || b.shared.size - a.shared.size);
+  const chosen: Skill[] = [];
+  const said = new Set<string>();
+  for (const { skill, shared } of fitting) {
+    if (chosen.length === PROVISION.mergedPlans) break;
+    const isNew = [...shared].some((term) => !said.has(term));
+    // A plan whose every word a later, larger one repeats gives way to it.
+    const isPart = fitting.some(
+      (other) => other.skill !== skill && other.shared.size > shared.size && [...shared].every((term) => other.shared.has(term)),
+    );
+    if (!isNew || isPart) continue;
+    chosen.push(skill);
+    for (const term of shared) said.add(term);
+  }
+  return chosen;
+}
+
+/** What the task and the skill's name (or, where the name says nothing of it, its description) have in common. */
+function termsOf(skill: Skill, words: Words): Set<string> {
+  const byName = sharedTerms(nameMeaning(skill), words);
+  return byName.size > 0 ? byName : sharedTerms(meaningOf(skill.description), words);
+}
+
+function stepsOf(skill: Skill): DraftStep[] {
+  if (skill.steps.length > 0) {
+    return skill.steps.map((step) => ({
+      goal: shortGoal(step.goal),
+      skills: step.skills,
+      tools: step.tools,
+      found: [],
+      from: skill.name,
+    }));
+  }
+  // A plan without steps still names what it rests on.
+  const tools = skill.contract.requires.filter((need) => need.optional !== true).map((need) => need.tool as ToolKey);
+  return [
+    {
+      goal: shortGoal(skill.description),
+      skills: skill.contract.uses as SkillName[],
+      tools: [...new Set(tools)],
+      found: [],
+      from: skill.name,
+    },
+  ];
+}
+
+/** Steps that name the same skills and tools are one step, where they name any. */
+function distinctSteps(steps: readonly DraftStep[]): DraftStep[] {
+  const seen = new Set<string>();
+  return steps.filter((step) => {
+    const key = step.skills.length + step.tools.length > 0 ? JSON.stringify([step.skills, step.tools]) : step.goal;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+/** Clauses that none of the chosen skills speaks of and that plainly name a tool: what the plan lacks for this task. */
+function uncovered(candidates: ViewCandidates, text: string, chosen: readonly Skill[]): DraftStep[] {
+  const spoken = wordsOfNeed(
+    chosen.map((skill) => `${skill.name} ${skill.description} ${skill.steps.map((step) => step.goal).join(" ")}`).join("\n"),
+  );
+  const steps: DraftStep[] = [];
+  for (const clause of clausesOf(text)) {
+    if (coverOf(meaningOf(clause), spoken) >= PROVISION.fit / 2) continue;
+    const words = wordsOfNeed(clause);
+    const named = candidates.tools.find(({ tool }) => toolFit(tool, words) >= PROVISION.fit);
+    if (named !== undefined) steps.push({ goal: shortGoal(clause), skills: [], tools: [], found: [named], from: undefined });
+  }
+  return steps;
+}
+
+/**
+ * Steps of the task's own: each tool that the whole task brought up goes to the clause that says most of what it is, and clauses
+ * that brought up nothing are searched for by themselves, as far as searches go. A clause without anything is no step; a task
+ * without any is one.
+ */
+function deriveSteps(candidates: ViewCandidates, text: string): DraftStep[] {
+  const clauses = clausesOf(text).map((clause) => ({
+    clause,
+    words: wordsOfNeed(clause),
+    found: [] as ToolCandidate[],
+    searched: false,
+  }));
+  const most = clauses.length === 1 ? PROVISION.onlyStepTools : candidates.limits.toolsPerStep;
+  for (const candidate of candidates.tools.slice(0, candidates.limits.tools)) {
+    const said = meaningOf(`${splitToolKey(candidate.tool.key).name} ${firstSentence(candidate.tool.description)}`);
+    let best = clauses[0];
+    let surest = 0;
+    for (const one of clauses) {
+      const shared = sharedWeight(said, one.words);
+      if (shared > surest) [best, surest] = [one, shared];
+    }
+    if (best !== undefined && best.found.length < most) best.found.push(candidate);
+  }
+  let searches = 0;
+  for (const one of clauses) {
+    if (one.found.length > 0 || one.words.size < 2 || clauses.length === 1) continue;
+    if (searches === PROVISION.stepSearches) break;
+    searches++;
+    const { tools, atomic } = candidates.forStep(shortGoal(one.clause));
+    one.found.push(...tools.slice(0, 1).filter(({ tool }) => toolFit(tool, one.words) >= PROVISION.fit));
+    one.searched = atomic.some(({ skill }) => skillFit(skill, one.words) >= PROVISION.fit);
+  }
+  const steps = clauses.filter((one) => one.found.length > 0 || one.searched);
+  if (steps.length === 0)
+    return [{ goal: shortGoal(candidates.request.text), skills: [], tools: [], found: candidates.tools, from: undefined }];
+  return steps
+    .slice(0, PROVISION.steps)
+    .map(({ clause, found }) => ({ goal: shortGoal(clause), skills: [], tools: [], found, from: undefined }));
+}
+
+export function shortGoal(text: string): string {
+  return cutAtWord(text.replace(/\s+/g, " ").trim(), PROVISION.goalChars);
+}
