@@ -113,11 +113,14 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
   /** Carries notifications, answers, and the stream of what belongs to no call. */
   function openMain(): LegacyTransport {
     let unreachable = 0;
+    let streams = 0;
     const made = transport(
       async (target, init) => {
         try {
           const response = await net.fetch(target, init);
           unreachable = 0;
+          // What changed while the stream was down was not told: look once.
+          if (init?.method === "GET" && response.ok && streams++ > 0) events.onChanged("tools");
           return response;
         } catch (error) {
           // An idle stream that dropped is normal and reconnects; a server that stays away is an outage.

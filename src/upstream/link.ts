@@ -11,6 +11,7 @@
  *     ▲                        └─ failed ─▶ none ──(longer pause)──▶ connecting …
  *     └──────────── rest() (no retry) ──────┘                        stop(): none, for good
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { UPSTREAM_LIMITS } from "../model/policy.js";
 import { ConnectFailed, textOf } from "./session.js";
 import type { Session } from "./session.js";
@@ -43,6 +44,8 @@ export interface Link {
   stop(): Promise<void>;
 }
 
+const RETIRE_POLL_MS = 50;
+
 interface Attempt {
   readonly promise: Promise<Session>;
   readonly place: Place;
@@ -55,6 +58,8 @@ export function createLink(options: LinkOptions): Link {
   let attempt: Attempt | undefined;
   /** Ends of earlier sessions: a new process must not meet the old one. */
   let closing: Promise<void> = Promise.resolve();
+  /** Lost sessions whose requests still have streams of their own that may bring an answer. */
+  const retiring = new Set<Session>();
   let retry: NodeJS.Timeout | undefined;
   let failures = 0;
   let failed: { readonly atMs: number; readonly error: Error } | undefined;
@@ -116,10 +121,20 @@ export function createLink(options: LinkOptions): Link {
   function lose(lost: Session, reason: string): void {
     if (session !== lost) return;
     session = undefined;
-    closing = Promise.all([closing, lost.close()]).then(() => undefined);
+    if (lost.transport === "http") void retire(lost);
+    else closing = Promise.all([closing, lost.close()]).then(() => undefined);
     failures = proven || elapsedMs() - upAtMs >= UPSTREAM_LIMITS.backoffForgivenMs ? 0 : failures + 1;
     if (!stopped) plan(pauseMs());
     options.onLost(reason, failures);
+  }
+
+  /** Each request of a dead session is told so by the server itself: only then it is known that it did not run. */
+  async function retire(lost: Session): Promise<void> {
+    retiring.add(lost);
+    const untilMs = elapsedMs() + UPSTREAM_LIMITS.retireMs;
+    while (retiring.has(lost) && lost.inFlight() > 0 && elapsedMs() < untilMs)
+      await sleep(RETIRE_POLL_MS, undefined, { ref: false });
+    if (retiring.delete(lost)) await lost.close();
   }
 
   /** Half to whole of a pause that doubles; nothing the first time after it had worked. */
@@ -173,7 +188,9 @@ export function createLink(options: LinkOptions): Link {
       const open = session;
       session = undefined;
       attempt?.controller.abort();
-      await Promise.all([open?.close(), attempt?.promise.catch(() => undefined), closing]);
+      const left = [...retiring];
+      retiring.clear();
+      await Promise.all([open?.close(), ...left.map((one) => one.close()), attempt?.promise.catch(() => undefined), closing]);
     },
   };
 }

@@ -26,6 +26,7 @@ export async function openSse(opening: HttpOpening): Promise<Session> {
     peer.failAll(new Unanswered("lost", `The upstream's event stream ended: ${reason}.`, false));
     if (greeted) events.onClosed(reason);
   });
+  dead.on();
   const sendError = (error: unknown): Error => readSendError(withStatus(error), { hasSession: () => true, onDead: dead });
   const peer: Peer = createPeer({
     elapsedMs: opening.elapsedMs,

@@ -109,8 +109,8 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     onLost(reason, again) {
       counters.failures += 1;
       log("warn", `upstream ${label} was lost: ${reason}`, { again, stderr: tail.text().slice(-500) });
-      // What had worked is first reconnected in silence; only if that fails is it an outage.
-      if (again > 0) setPresence("away", reasonOf(reason));
+      // A first loss is reconnected in silence; only if that fails, or it is lost again, is it an outage.
+      if (again > 1) setPresence("away", reasonOf(reason));
     },
     onFailed(error) {
       counters.failures += 1;

@@ -1,0 +1,174 @@
+import { appendFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createRefresher } from "../../src/upstream/refresher.js";
+import type { RefreshCause, Refresher } from "../../src/upstream/refresher.js";
+import { fixture, stand, tempFolder, textOf, until } from "./stand.js";
+
+describe("a listing", () => {
+  it("follows all pages to their end, whether that is no cursor, null or an empty one [C01]", async () => {
+    const one = stand([fixture("paginated.mjs", ["pages"])]);
+    await one.reach("up");
+    expect(one.listings()[0]?.tools.map((tool) => tool.name)).toEqual(["tool-0", "tool-1", "tool-2", "tool-3", "tool-4"]);
+    const empty = stand(fixture("paginated.mjs", ["empty-cursor"]));
+    await empty.reach("up");
+    expect(empty.listings()[0]?.tools).toHaveLength(1);
+  });
+
+  it("fails whole where a later page fails: never a half catalog, and the last good one stays [C01]", async () => {
+    const file = join(tempFolder(), "fail");
+    const one = stand(fixture("paginated.mjs", ["fail-once", file]));
+    await one.reach("up");
+    writeFileSync(file, "on");
+    expect(await one.upstreams.sync()).toMatchObject([
+      { ok: false, reason: expect.stringContaining("the database is away") as string },
+    ]);
+    expect(one.status().presence).toMatchObject({
+      state: "away",
+      reason: expect.stringContaining("could not be listed") as string,
+    });
+    expect(one.listings()).toHaveLength(1);
+    // Unlistable is not uncallable.
+    expect(textOf(await one.call("tool-0"))).toBe("ok");
+    rmSync(file);
+    await one.reach("up");
+    expect(one.listings().at(-1)?.tools).toHaveLength(5);
+  });
+
+  it("ends with a reason where the upstream repeats cursors or never stops", async () => {
+    for (const [mode, reason] of [
+      ["circle", "goes in a circle: page 4 repeats a cursor"],
+      ["huge", "more than 20000 tools"],
+      ["endless", "did not end after 1000 pages"],
+    ] as const) {
+      const one = stand(fixture("paginated.mjs", [mode]));
+      await one.reach("away");
+      expect(one.status().presence.reason).toContain(reason);
+      expect(one.listings()).toEqual([]);
+    }
+  });
+
+  it("of an upstream without tools is empty, not an outage", async () => {
+    const one = stand({ ...fixture("workbench.mjs"), args: ["-e", EMPTY] });
+    await one.reach("up");
+    expect(one.listings()[0]?.tools).toEqual([]);
+  });
+
+  it("leaves out only what cannot be a tool, with a reason [C10]", async () => {
+    const script = join(tempFolder(), "odd.mjs");
+    const lines = fixture("lines.mjs").args[0] ?? "";
+    appendFileSync(
+      script,
+      `import { serveLines, tool } from ${JSON.stringify(lines)};
+      serveLines({ "tools/list": () => ({ tools: [tool("good"), null, { description: "no name" }, { name: "bare" }, { ...tool("kept"), "x-unknown": { a: 1 } }] }) });`,
+    );
+    const one = stand({ ...fixture("workbench.mjs"), args: [script] });
+    await one.reach("up");
+    const listing = one.listings()[0];
+    expect(listing?.tools.map((tool) => tool.name)).toEqual(["good", "bare", "kept"]);
+    expect(listing?.problems.length).toBeGreaterThanOrEqual(2);
+    expect(listing?.tools[2]?.document["x-unknown"]).toEqual({ a: 1 });
+  });
+});
+const EMPTY = `process.stdin.on("data", (chunk) => chunk.toString().split("\\n").filter(Boolean).map((line) => JSON.parse(line)).forEach((m) => m.id !== undefined && process.stdout.write(JSON.stringify(m.method === "initialize" ? { jsonrpc: "2.0", id: m.id, result: { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "e", version: "1" } } } : { jsonrpc: "2.0", id: m.id, error: { code: -32601, message: "no" } }) + "\\n"))); process.stdin.on("end", () => process.exit(0));`;
+
+describe("changes", () => {
+  it("that are announced are listed, and say so [C03]", async () => {
+    const one = stand(fixture("workbench.mjs"));
+    await one.reach("up");
+    await one.call("grow", { by: 2 });
+    await until(
+      () =>
+        one
+          .listings()
+          .at(-1)
+          ?.tools.some((tool) => tool.name === "extra-1") === true,
+      "seen",
+    );
+    expect(one.listings().map((event) => event.cause)).toEqual(["start", "list_changed"]);
+  });
+
+  it("that are never announced are found by looking now and then [C03]", async () => {
+    const one = stand(fixture("workbench.mjs"), { policyChanges: { pollMs: 100 } });
+    await until(() => one.listings().some((event) => event.cause === "poll"), "polled");
+  });
+
+  it("in a burst are one refresh that sees the last of them [C04]", async () => {
+    const one = stand(fixture("storm.mjs", ["burst"]));
+    await one.reach("up");
+    await one.call("burst", { times: 200 });
+    await until(() => one.listings().at(-1)?.tools.length === 203, "the last change was seen");
+    expect(Number(textOf(await one.call("lists")))).toBeLessThanOrEqual(3);
+  });
+
+  it("that are none, answered to each listing, calm down [C04]", async () => {
+    const one = stand(fixture("storm.mjs", ["loop"]));
+    await one.reach("up");
+    await new Promise((done) => setTimeout(done, 1_500));
+    expect(Number(textOf(await one.call("lists")))).toBeLessThanOrEqual(3);
+  });
+});
+
+describe("the refresher", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+  const options = { elapsedMs: () => Date.now(), delayMs: 50, intervalMs: 500, intervalMaxMs: 60_000 };
+
+  /** A list that moves; what a refresh saw is what stood when it began. */
+  function watched(takesMs: number): { refresher: Refresher; state: { at: number; seen: number; runs: number; most: number } } {
+    const state = { at: 0, seen: 0, runs: 0, most: 0 };
+    let under = 0;
+    const refresh = async (_: RefreshCause): Promise<boolean> => {
+      const saw = state.at;
+      state.runs += 1;
+      under += 1;
+      state.most = Math.max(state.most, under);
+      await new Promise((done) => setTimeout(done, takesMs));
+      under -= 1;
+      const news = saw !== state.seen;
+      state.seen = saw;
+      return news;
+    };
+    return { refresher: createRefresher({ refresh, ...options }), state };
+  }
+
+  it("never loses the last change, never runs twice at once, whatever the timing", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 2_000 }), { maxLength: 40 }),
+        fc.integer({ min: 0, max: 700 }),
+        async (pauses, takesMs) => {
+          const { refresher, state } = watched(takesMs);
+          for (const pause of pauses) {
+            await vi.advanceTimersByTimeAsync(pause);
+            state.at += 1;
+            refresher.ask("list_changed");
+          }
+          await vi.advanceTimersByTimeAsync(130_000);
+          expect(state.seen).toBe(state.at);
+          expect(state.most).toBeLessThanOrEqual(1);
+          refresher.stop();
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("waits longer and longer while nothing changes, and is prompt again after news", async () => {
+    const { refresher, state } = watched(0);
+    const timer = setInterval(() => refresher.ask("list_changed"), 20);
+    await vi.advanceTimersByTimeAsync(10 * 60_000);
+    const calm = state.runs;
+    expect(calm).toBeLessThan(25);
+    state.at += 1;
+    const before = state.runs;
+    while (state.seen !== state.at) await vi.advanceTimersByTimeAsync(100);
+    state.at += 1;
+    await vi.advanceTimersByTimeAsync(600);
+    expect(state.seen).toBe(state.at);
+    expect(state.runs).toBe(before + 2);
+    clearInterval(timer);
+    refresher.stop();
+  });
+});
