@@ -233,7 +233,7 @@ export const PROVISION = Object.freeze({
   /** Characters of a step's goal. */
   goalChars: 160,
   /** Share of the token budget that may tell what was left out. */
-  leftOutShare: 0.15,
+  leftOutShare: 0.2,
   /** Share of a tight budget that plan, notices and substitutions may take before they are told more tersely. */
   frameShare: 0.5,
 });

@@ -51,6 +51,7 @@ export function createLegacyEndpoint(agents: Agents, sessions: Sessions, now: ()
     const server = agents.serve({
       exposure,
       era: "legacy",
+      lives: "connection",
       caller: () => session.caller,
       trace: (message) => transport.traceOf(message),
     });

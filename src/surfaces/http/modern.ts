@@ -12,6 +12,7 @@ import { isJsonObject } from "../../model/json.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Caller } from "../../model/operations.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
+import { followedUris } from "../mcp/agents.js";
 import type { Agents, Log } from "../mcp/agents.js";
 import type { Exposure } from "../mcp/tools.js";
 import { META } from "../mcp/translate.js";
@@ -73,6 +74,7 @@ export function createModernEndpoint(agents: Agents, log: Log): ModernEndpoint {
         return agents.serve({
           exposure,
           era: "modern",
+          lives: "exchange",
           caller: () => exchange.caller,
           trace: () => exchange.trace,
           ...(exchange.method === undefined ? {} : { method: exchange.method }),
@@ -107,7 +109,7 @@ export function createModernEndpoint(agents: Agents, log: Log): ModernEndpoint {
       res.once("close", () => {
         if (!res.writableFinished) gone.abort();
       });
-      if (method === "subscriptions/listen") res.once("close", agents.followAll(followed(body), caller));
+      if (method === "subscriptions/listen") res.once("close", agents.followAll(followedUris(paramsOf(body)), caller));
       const exchange: Exchange = { caller, method, trace: traceOf(req) };
       const patience = createPatience(res, header(req, "accept"));
       try {
@@ -127,11 +129,8 @@ export function createModernEndpoint(agents: Agents, log: Log): ModernEndpoint {
   };
 }
 
-/** Resources that a subscription asks to follow. */
-function followed(body: unknown): readonly string[] {
-  const params = isJsonObject(body) && isJsonObject(body["params"]) ? body["params"] : {};
-  const filter = isJsonObject(params["notifications"]) ? params["notifications"]["resourceSubscriptions"] : undefined;
-  return Array.isArray(filter) ? filter.filter((uri): uri is string => typeof uri === "string") : [];
+function paramsOf(body: unknown): JsonObject {
+  return isJsonObject(body) && isJsonObject(body["params"]) ? body["params"] : {};
 }
 
 /** Head of the request as the SDK wants it. The body is handed over parsed. */

@@ -1,7 +1,7 @@
 /**
  * The MCP surface: one protocol object for each session, connection or exchange, over one shared core.
  *
- * Owns: the table of methods, the server objects and their capabilities, who is told when a list moved.
+ * Owns: the table of methods, the server objects and their capabilities.
  * Speaks: Operations on one side, the SDK's low-level Server on the other.
  * Never: HTTP or stdio (transports connect the servers that this makes), wire spellings (translate.ts).
  */
@@ -15,6 +15,8 @@ import type { Caller, Operations } from "../../model/operations.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
 import { agentCall, anything, isLogLevel, lowerLevel } from "./agent-call.js";
 import type { AgentCall, Era } from "./agent-call.js";
+import { createAnnouncer } from "./announce.js";
+import type { ListName } from "./announce.js";
 import { createFacadeList, INSTRUCTIONS } from "./facade-list.js";
 import { createPassing } from "./passing.js";
 import type { Passing } from "./passing.js";
@@ -24,7 +26,6 @@ import type { Exposure, Outcome, ToolCalls } from "./tools.js";
 import { blameOf, invalidParams, protocolError, RPC } from "./translate.js";
 
 export type Log = (level: "debug" | "info" | "warn" | "error", text: string, data?: Record<string, unknown>) => void;
-export type ListName = "tools" | "prompts" | "resources";
 
 export interface AgentsOptions {
   readonly operations: Operations;
@@ -40,6 +41,8 @@ export interface ServeOptions {
   readonly caller: () => Caller;
   /** Trace headers of the HTTP request that carried a message, by its id. */
   readonly trace?: (id: string | number) => JsonObject | undefined;
+  /** An object that lives for a connection is told of moves; one that lives for an exchange is not. */
+  readonly lives: "connection" | "exchange";
   /** The one method this object will serve, where that is known: others are then left to the SDK's own refusal. */
   readonly method?: string;
 }
@@ -105,7 +108,7 @@ export function createAgents(options: AgentsOptions): Agents {
     facade: methods(tools.facade, passing, SURFACE_LIMITS.facadeTtlMs),
     direct: methods(tools.direct, passing, SURFACE_LIMITS.listTtlMs),
   };
-  const moved = createMoved(options, facadeList, passing);
+  const announcer = createAnnouncer(operations, () => facadeList().tools, passing);
 
   function serve(serving: ServeOptions): Server {
     const server = new Server(
@@ -140,13 +143,21 @@ export function createAgents(options: AgentsOptions): Agents {
       };
     }
     if (serving.era === "legacy") legacyHandlers(server, call, passing, levels);
+    if (serving.lives === "connection") {
+      announcer.join(server, serving.exposure);
+      server.onclose = () => {
+        announcer.leave(server);
+        levels.drop(server);
+        passing.unfollowAll(server);
+      };
+    }
     return server;
   }
 
   return {
     serve,
-    onListMoved: moved.onList,
-    onResourceMoved: moved.onResource,
+    onListMoved: announcer.onList,
+    onResourceMoved: announcer.onResource,
     followAll(uris, caller) {
       const follower = {};
       const stop = new AbortController();
@@ -160,7 +171,7 @@ export function createAgents(options: AgentsOptions): Agents {
       return questions.held;
     },
     close() {
-      moved.close();
+      announcer.close();
       questions.close();
     },
   };
@@ -213,10 +224,6 @@ function legacyHandlers(
     passing.unfollow(uriOf(params), server);
     return {};
   });
-  server.onclose = () => {
-    levels.drop(server);
-    passing.unfollowAll(server);
-  };
 }
 
 function uriOf(params: JsonObject): string {
@@ -251,45 +258,8 @@ function createLevels(operations: Operations, passing: Passing): Levels {
   };
 }
 
-/** Announcements of the core, as moves of lists that agents hold. */
-function createMoved(options: AgentsOptions, facadeList: () => { readonly tools: JsonObject[] }, passing: Passing) {
-  const onList = new Set<(exposure: Exposure, list: ListName) => void>();
-  const onResource = new Set<(uris: readonly string[]) => void>();
-  const tell = (exposure: Exposure, list: ListName): void => {
-    for (const listener of onList) listener(exposure, list);
-  };
-  let shown = JSON.stringify(facadeList().tools);
-  const stopAnnounce = options.operations.onAnnounce((what) => {
-    if (what === "tools") {
-      const now = JSON.stringify(facadeList().tools);
-      if (now !== shown) tell("facade", "tools");
-      shown = now;
-      tell("direct", "tools");
-      return;
-    }
-    if (what !== "skills") passing.gatherer.forget();
-    const list: ListName = what === "resources" ? "resources" : "prompts";
-    tell("facade", list);
-    tell("direct", list);
-  });
-  const stopUpdates = options.operations.onResourceUpdated?.((label, uri) => {
-    const uris = passing.followedAs(label, uri);
-    for (const listener of onResource) listener(uris);
-  });
-  return {
-    onList: (listener: (exposure: Exposure, list: ListName) => void) => {
-      onList.add(listener);
-      return () => void onList.delete(listener);
-    },
-    onResource: (listener: (uris: readonly string[]) => void) => {
-      onResource.add(listener);
-      return () => void onResource.delete(listener);
-    },
-    close: () => {
-      stopAnnounce();
-      stopUpdates?.();
-      onList.clear();
-      onResource.clear();
-    },
-  };
+/** Resources that the params of a `subscriptions/listen` ask to follow. */
+export function followedUris(params: JsonObject): readonly string[] {
+  const filter = isJsonObject(params["notifications"]) ? params["notifications"]["resourceSubscriptions"] : undefined;
+  return Array.isArray(filter) ? filter.filter((uri): uri is string => typeof uri === "string") : [];
 }

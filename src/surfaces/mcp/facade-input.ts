@@ -5,7 +5,7 @@
  * Speaks: unknown JSON in, typed inputs out; throws Fault `input-invalid` before anything is called.
  * Never: the tool's own input schema (that is checked where the tool is known).
  */
-import { z } from "zod";
+import type { z } from "zod";
 import { callToolInput } from "../../model/facade.js";
 import type { CallToolInput } from "../../model/facade.js";
 import { Fault } from "../../model/fault.js";

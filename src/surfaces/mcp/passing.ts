@@ -30,6 +30,7 @@ export interface Passing {
   follow(uri: string, follower: object, caller: Caller, options: CallOptions): Promise<void>;
   unfollow(uri: string, follower: object): void;
   unfollowAll(follower: object): void;
+  followersOf(uri: string): Iterable<object>;
   /** The URIs by which agents may follow a resource that its upstream spells `uri`. */
   followedAs(label: string, uri: string): readonly string[];
   readonly gatherer: Gatherer;
@@ -215,6 +216,7 @@ function createFollowing(operations: Operations, placeOf: (uri: string, caller: 
       const entry = followed.get(uri);
       if (entry !== undefined) leave(uri, entry, follower);
     },
+    followersOf: (uri: string): Iterable<object> => followed.get(uri)?.followers ?? [],
     unfollowAll(follower: object): void {
       for (const [uri, entry] of [...followed]) leave(uri, entry, follower);
     },

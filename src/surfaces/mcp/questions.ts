@@ -49,6 +49,8 @@ interface HeldCall {
   /** The exchange that is attached now; undefined while the agent thinks. */
   attached: AgentCall | undefined;
   asked: number;
+  /** Counts the times the agent was told of questions: a state is good for one answer. */
+  round: number;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -58,15 +60,21 @@ export function createQuestions(options: { answerMs: number; heldMax: number }):
   const key = randomBytes(32);
   const held = new Map<string, HeldCall>();
 
-  const sign = (id: string, principal: string): Buffer => createHmac("sha256", key).update(`${id}\n${principal}`).digest();
-  const stateOf = (call: HeldCall): string => `${STATE}${call.id}.${sign(call.id, call.principal).toString("base64url")}`;
+  const sign = (id: string, round: string, principal: string): Buffer =>
+    createHmac("sha256", key).update(`${id}\n${round}\n${principal}`).digest();
+
+  function nextState(call: HeldCall): string {
+    call.round += 1;
+    return `${STATE}${call.id}.${call.round}.${sign(call.id, String(call.round), call.principal).toString("base64url")}`;
+  }
 
   function find(state: string, principal: string): HeldCall {
-    const [id = "", mac = ""] = state.slice(STATE.length).split(".");
+    const [id = "", round = "", mac = ""] = state.slice(STATE.length).split(".");
     const given = Buffer.from(mac, "base64url");
-    const right = sign(id, principal);
+    const right = sign(id, round, principal);
     const call = given.length === right.length && timingSafeEqual(given, right) ? held.get(id) : undefined;
-    if (call === undefined) throw invalidParams("Invalid or expired requestState", { reason: "invalid_request_state" });
+    if (call === undefined || round !== String(call.round))
+      throw invalidParams("Invalid or expired requestState", { reason: "invalid_request_state" });
     if (call.attached !== undefined) throw invalidParams("This requestState is being answered already.");
     return call;
   }
@@ -95,6 +103,7 @@ export function createQuestions(options: { answerMs: number; heldMax: number }):
       wake: () => undefined,
       attached: call,
       asked: 0,
+      round: 0,
       timer: undefined,
     };
     held.set(mine.id, mine);
@@ -143,7 +152,7 @@ export function createQuestions(options: { answerMs: number; heldMax: number }):
     if (mine.outcome === undefined) {
       mine.timer = setTimeout(() => giveUp(mine, "The agent did not answer in time."), options.answerMs);
       mine.timer.unref();
-      return asInputRequired(mine, stateOf(mine));
+      return asInputRequired(mine, nextState(mine));
     }
     drop(mine);
     if ("error" in mine.outcome) throw mine.outcome.error;

@@ -35,6 +35,7 @@ export const META = Object.freeze({
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
   logLevel: "io.modelcontextprotocol/logLevel",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
   reserved: "io.modelcontextprotocol/",
   own: "steward/",
   progressToken: "progressToken",
