@@ -39,6 +39,8 @@ export type Change =
       /** Skills whose files moved, whole. */
       readonly written: ReadonlyMap<SkillName, Readonly<Record<string, string>>>;
       readonly removed: readonly SkillName[];
+      /** In memory only: definitions an older lock refers to, read back from the store. */
+      readonly definitions?: ReadonlyMap<string, ListedTool> | undefined;
     }
   | { readonly kind: "standings"; readonly set: ReadonlyMap<SkillName, Standing>; readonly drop: readonly SkillName[] }
   | { readonly kind: "pinned"; readonly skill: SkillName; readonly pin: { readonly at: string; readonly by: string } | undefined }

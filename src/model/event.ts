@@ -11,8 +11,8 @@ import type { CatalogVersion, Digest, EpisodeId, Instant, LibraryRevision, Skill
 import type { ProposedEdit } from "./maintenance.js";
 import type { Policy } from "./policy.js";
 import type { Problem } from "./problem.js";
-import type { WrittenSkill } from "./skill.js";
-import type { Tool } from "./tool.js";
+import type { LockEntry, WrittenSkill } from "./skill.js";
+import type { ListedTool, Tool } from "./tool.js";
 import type { ViewRecord } from "./view.js";
 
 export type Event =
@@ -69,7 +69,14 @@ export type Event =
       readonly line: Omit<CallLine, "seq" | "format">;
       readonly open?: EpisodeOpening | undefined;
     }
-  | { readonly kind: "episode-finished"; readonly episode: EpisodeId; readonly outcome: Outcome; readonly at: Instant }
+  | {
+      readonly kind: "episode-finished";
+      readonly at: Instant;
+      readonly episode: EpisodeId;
+      readonly outcome: Outcome;
+      /** The episode's call lines, where the outcome is trusted and becomes evidence. */
+      readonly calls: readonly CallLine[];
+    }
   /** A person's or client's hand edit found on disc, or an import. */
   | {
       readonly kind: "skills-written";
@@ -78,6 +85,8 @@ export type Event =
       readonly written: readonly WrittenSkill[];
       /** Folders that a person deleted: reported, restored from the store, never taken as removal. */
       readonly missing: readonly SkillName[];
+      /** What a shipped lock says the skills were verified against; else the present tools count. */
+      readonly verified?: ReadonlyMap<SkillName, LockEntry["verified"]> | undefined;
     }
   | {
       readonly kind: "skill-pinned";
@@ -94,7 +103,10 @@ export type Event =
       readonly by: string;
       readonly to: LibraryRevision;
       readonly skill?: SkillName | undefined;
-      readonly files: ReadonlyMap<SkillName, WrittenSkill>;
+      /** What stood at that revision: files and lock entry per skill. */
+      readonly stood: ReadonlyMap<SkillName, { readonly files: Readonly<Record<string, string>>; readonly entry: LockEntry }>;
+      /** Definitions those lock entries were verified against, by document digest. */
+      readonly definitions: ReadonlyMap<string, ListedTool>;
     }
   /** The manager's proposals for a run came back; void for skills whose basis moved. */
   | {

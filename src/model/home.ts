@@ -47,3 +47,22 @@ export const tokensFormat = defineFormat({
   },
 });
 export type Tokens = z.infer<typeof tokensFormat.schema>;
+
+export const processesFormat = defineFormat({
+  kind: "processes",
+  version: 1,
+  place: "state/processes.json",
+  purpose: "Processes of upstreams that live now, so that the next daemon can end what a crash left behind.",
+  shape: {
+    processes: z.array(
+      z.object({
+        label: z.string(),
+        pid: z.int(),
+        startTime: z.string().optional(),
+        /** Stands in the environment of the process and of all it started. */
+        mark: z.string(),
+        command: z.string(),
+      }),
+    ),
+  },
+});

@@ -1,0 +1,216 @@
+/**
+ * Compose: puts the house together.
+ *
+ * Owns: which implementation stands behind each port, the order of start and stop.
+ * Speaks: every room.
+ * Never: decides anything about catalogs, skills or views.
+ *
+ *   start: lock home → read ground → rebuild → configured (standings settle) → skill folders → upstreams connect in the background
+ *   stop:  take no more requests → calls finish → upstreams end → inbox empties → home closes
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readConfig } from "./config/config.js";
+import { base32, systemChance } from "./host/chance.js";
+import { systemClock } from "./host/clock.js";
+import { baseEnv, type Environment } from "./host/env.js";
+import { nodeFiles } from "./host/files.js";
+import type { Log } from "./host/log.js";
+import { redactArgs } from "./host/redact.js";
+import { packageVersion } from "./host/starter.js";
+import { watchPaths, type Watching } from "./host/watch.js";
+import { watchConfig } from "./config/watch.js";
+import { createRules } from "./manager/rules.js";
+import { proposeByRules } from "./maintain/propose.js";
+import type { Config } from "./model/config.js";
+import type { Event } from "./model/event.js";
+import type { SkillName } from "./model/ids.js";
+import type { Operations } from "./model/operations.js";
+import type { Upstreams } from "./model/ports.js";
+import type { Problem } from "./model/problem.js";
+import { lockFormat, type LockEntry } from "./model/skill.js";
+import { createMemory, type Desk } from "./operations/desk.js";
+import { takeHandEdits } from "./operations/library.js";
+import { createOperations } from "./operations/operations.js";
+import { createSteward, type Steward } from "./steward.js";
+import { openStore, type HomeStore } from "./store/store.js";
+import { reapLeftovers } from "./upstream/reap.js";
+import { openProcessRecords } from "./upstream/records.js";
+import { createUpstreams } from "./upstream/upstreams.js";
+import { rebuild } from "./world/rebuild.js";
+
+export interface ComposeOptions {
+  readonly home: string;
+  readonly env: Environment;
+  /** The running main script: upstreams of the sample ecosystem are started with it. */
+  readonly main: string;
+  readonly log: Log;
+  /** Connect upstreams; without, the home's last good catalog is worked on. */
+  readonly upstreams: boolean;
+  /** Watch the skill folders and the configuration for edits. */
+  readonly watch: boolean;
+}
+
+export interface House {
+  readonly home: string;
+  readonly version: string;
+  readonly config: Config;
+  readonly store: HomeStore;
+  readonly steward: Steward;
+  readonly operations: Operations;
+  stop(): Promise<void>;
+}
+
+/** Seconds matter for the grace period only in hours: a tick a minute is enough. */
+const TICK_MS = 60_000;
+
+export async function compose(options: ComposeOptions): Promise<House> {
+  const { home, log } = options;
+  const clock = systemClock();
+  const started = clock.now();
+  const store = await openStore({ home, now: started, log });
+  try {
+    return await furnish(options, store, started);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function furnish(options: ComposeOptions, store: HomeStore, started: string): Promise<House> {
+  const { home, log } = options;
+  const clock = systemClock();
+  const version = packageVersion();
+  let config = await readConfig(home, { env: options.env, main: options.main });
+  const ground = await store.read();
+  const problems: Problem[] = [...ground.problems, ...config.problems];
+  for (const problem of problems) log.warn(`${problem.where}: ${problem.text}`);
+  const report = (level: "info" | "warn" | "error", text: string, data?: Record<string, unknown>): void => log[level](text, data);
+  const steward = createSteward({ world: rebuild(ground, started), store, log: report });
+  steward.onEffect((effect) => {
+    if (effect.kind === "log") log[effect.level](effect.text, effect.data);
+  });
+  const { upstreams, settled } = await openUpstreams(options, config, (event) => void steward.post(event).catch(() => undefined));
+  const desk: Desk = {
+    steward,
+    store,
+    upstreams,
+    manager: createRules(proposeByRules),
+    clock,
+    chance: systemChance(),
+    log: report,
+    redact: (value) => redactArgs(value, config.secrets),
+    home,
+    version,
+    started,
+    problems,
+    vectors: () => (config.embeddings === undefined ? "off: no embeddings endpoint is configured" : "off"),
+    memory: createMemory(base32(32)),
+  };
+  await steward.post(configuredEvent(config, clock.now()));
+  await takeFolders(desk, ground.revision === undefined);
+  const tick = setInterval(() => void steward.post({ kind: "tick", at: clock.now() }).catch(() => undefined), TICK_MS);
+  tick.unref();
+  const watching = options.watch ? watchHome() : undefined;
+  if (options.upstreams) upstreams.start();
+
+  /** Edits by hand are taken up as they are saved; a broken one leaves the last good state in force. */
+  function watchHome(): Watching[] {
+    const failed = (error: unknown): void =>
+      log.warn(`watching ${home} failed; edits are seen at the next start: ${String(error)}`);
+    const skills = watchPaths([join(home, "skills")], () => void takeHandEdits(desk).catch(failed), failed);
+    const configuration = watchConfig(home, { env: options.env, main: options.main }, (move) => {
+      if (move.kind === "unreadable") log.error(`${move.fault.message} The last good configuration stays in force.`);
+      else void reconfigure(move.config).catch(failed);
+    });
+    return [skills, configuration];
+  }
+
+  async function reconfigure(next: Config): Promise<void> {
+    for (const problem of next.problems) log.warn(`${problem.where}: ${problem.text}`);
+    config = next;
+    await steward.post(configuredEvent(next, clock.now()));
+    if (options.upstreams) await upstreams.configure(next.upstreams);
+    log.info("the configuration was read again");
+  }
+
+  return {
+    home,
+    version,
+    config,
+    store,
+    steward,
+    operations: createOperations(desk),
+    async stop() {
+      clearInterval(tick);
+      for (const watcher of watching ?? []) await watcher.stop();
+      await upstreams.stop();
+      await Promise.all(desk.memory.turns.values());
+      await steward.close();
+      await settled();
+      await store.close();
+    },
+  };
+}
+
+async function openUpstreams(
+  options: ComposeOptions,
+  config: Config,
+  post: (event: Event) => void,
+): Promise<{ upstreams: Upstreams; settled: () => Promise<void> }> {
+  const { home, log } = options;
+  const files = nodeFiles();
+  const say = (level: "debug" | "info" | "warn" | "error", text: string, data?: Record<string, unknown>): void =>
+    log[level](text, data);
+  const records = openProcessRecords(join(home, "state/processes.json"), files, say);
+  if (options.upstreams) await reapLeftovers(records.leftovers, say);
+  const upstreams = createUpstreams({
+    configs: config.upstreams,
+    policy: config.policy,
+    post,
+    clock: systemClock(),
+    log: say,
+    baseEnv: baseEnv(options.env),
+    version: packageVersion(),
+    secrets: config.secrets,
+    onSpawn: (record) => records.add(record),
+    onExit: (record) => records.remove(record),
+  });
+  return { upstreams, settled: () => records.settled() };
+}
+
+function configuredEvent(config: Config, at: string): Event {
+  const upstreams = new Map([...config.upstreams].map(([label, { disabled, prefix }]) => [label, { disabled, prefix }] as const));
+  return { kind: "configured", at, upstreams, policy: config.policy };
+}
+
+/** Skill folders as they lie there: on a new home the shipped ones with their lock, later what people edited meanwhile. */
+async function takeFolders(desk: Desk, isNew: boolean): Promise<void> {
+  const shipped = isNew ? shippedLock(desk.home) : undefined;
+  if (shipped !== undefined) {
+    const { written, problems } = await desk.store.readHandEdits();
+    for (const problem of problems) desk.log("warn", `${problem.where}: ${problem.text}`);
+    const starters = written.filter((skill) => shipped.has(skill.folder as SkillName));
+    if (starters.length > 0) {
+      await desk.steward.post({
+        kind: "skills-written",
+        at: desk.clock.now(),
+        by: "starter",
+        written: starters,
+        missing: [],
+        verified: shipped,
+      });
+    }
+  }
+  await takeHandEdits(desk);
+}
+
+/** What the lock beside the shipped skills says they were verified against. */
+function shippedLock(home: string): ReadonlyMap<SkillName, LockEntry["verified"]> | undefined {
+  try {
+    const lock = lockFormat.schema.parse(JSON.parse(readFileSync(join(home, "skills/steward.lock.json"), "utf8")));
+    return new Map(Object.entries(lock.skills).map(([name, entry]) => [name as SkillName, entry.verified]));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+/**
+ * The entry: gives the command line its ports and runs it.
+ *
+ * Owns: argv, the environment, exit codes.
+ * Speaks: everything, through serve and compose.
+ * Never: decides anything.
+ */
+import { realpathSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createLog, type LogLevel } from "./host/log.js";
+import { createPrint } from "./host/print.js";
+import { packageVersion } from "./host/starter.js";
+import { runLabVerb } from "./lab/serve.js";
+import { createCliPorts } from "./verbs.js";
+import { runCli } from "./surfaces/cli/program.js";
+
+const script = realpathSync(fileURLToPath(import.meta.url));
+
+async function run(argv: readonly string[]): Promise<number> {
+  if (argv[0] === "lab") return await runLabVerb(argv.slice(1));
+  const print = createPrint();
+  const log = createLog({ level: levelOf(process.env["STEWARD_LOG"]) });
+  return await runCli(
+    argv,
+    createCliPorts({ main: script, env: process.env, cwd: process.cwd(), print, log, version: packageVersion() }),
+  );
+}
+
+function levelOf(text: string | undefined): LogLevel {
+  const levels: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
+  return levels.find((level) => level === text) ?? "info";
+}
+
+process.exitCode = await run(process.argv.slice(2));
+// Handles of a finished verb (an idle keep-alive connection) must not keep the process.
+if (process.argv[2] !== "lab") process.exit();

@@ -1,0 +1,102 @@
+/** Tool skills from schemas: for tools that have none, of upstreams whose tools have some. */
+import { sha256 } from "../catalog/canonical.js";
+import { isJsonObject } from "../model/json.js";
+import type { SkillName, UpstreamLabel } from "../model/ids.js";
+import type { ProposedEdit } from "../model/maintenance.js";
+import type { MaintenanceInput } from "../model/ports.js";
+import { SKILL_LIMITS } from "../model/policy.js";
+import type { Tool } from "../model/tool.js";
+import { renderBody } from "../skills/body.js";
+import { asName, draftProblems, parseSkill, renderSkill, TIER_PREFIX, type SkillDraft } from "../skills/text.js";
+import { propertiesOf, requiredOf } from "./gate.js";
+import { typesOf } from "./mapping.js";
+
+export function toolSkills(input: MaintenanceInput): ProposedEdit[] {
+  const described = new Set<string>();
+  const labels = new Set<UpstreamLabel>();
+  for (const skill of input.skills.values()) {
+    if (skill.tier !== "tool") continue;
+    for (const need of skill.contract.requires) {
+      described.add(need.tool);
+      labels.add(need.tool.slice(0, need.tool.indexOf("/")) as UpstreamLabel);
+    }
+  }
+  const edits: ProposedEdit[] = [];
+  const taken = new Set<string>(input.skills.keys());
+  for (const tool of input.tools.values()) {
+    if (described.has(tool.key) || !labels.has(tool.label)) continue;
+    const edit = addSkill(tool, taken);
+    if (edit === undefined || input.rejected.has(edit.signature)) continue;
+    taken.add(edit.skill);
+    edits.push(edit);
+  }
+  return edits;
+}
+
+function addSkill(tool: Tool, taken: ReadonlySet<string>): ProposedEdit | undefined {
+  const draft = draftFor(tool, freeName(tool, taken));
+  if (draftProblems(draft).length > 0) return undefined;
+  const files = renderSkill(draft);
+  const { skill } = parseSkill({ folder: draft.name, files }, "rules");
+  if (skill === undefined) return undefined;
+  return {
+    kind: "add",
+    skill: draft.name as SkillName,
+    files,
+    contract: skill.contract,
+    cause: `N1: ${tool.key} came and no tool skill describes it`,
+    signature: sha256(`${draft.name}\n${tool.digests.document}`),
+    by: "rules",
+    certain: true,
+    evidence: [`schema ${tool.digests.contract.slice(0, 12)}`],
+  };
+}
+
+function freeName(tool: Tool, taken: ReadonlySet<string>): string {
+  const wanted = asName(`${TIER_PREFIX.tool}${tool.label}-${tool.name}`);
+  if (!taken.has(wanted)) return wanted;
+  return `${wanted.slice(0, SKILL_LIMITS.nameChars - 9).replace(/-+$/, "")}-${sha256(tool.key).slice(0, 8)}`;
+}
+
+function draftFor(tool: Tool, name: string): SkillDraft {
+  const required = requiredOf(tool.inputSchema);
+  const properties = propertiesOf(tool.inputSchema);
+  const sentence = firstSentence(tool.description) || (tool.title ?? tool.name.replace(/[_-]+/g, " "));
+  const effect = tool.annotations.readOnly
+    ? "Reads only."
+    : tool.annotations.destructive
+      ? "Changes data and may destroy some."
+      : "Changes data.";
+  const inputs = required.map((param) => `${param}: ${typesOf(properties[param]).join(" or ") || "any"}, required`);
+  const outputs = isJsonObject(tool.outputSchema) ? Object.keys(propertiesOf(tool.outputSchema)) : [];
+  const parts = { whenToUse: `\`${tool.key}\`: ${sentence} ${effect}` };
+  const fits = (body: string): boolean => body.length <= SKILL_LIMITS.bodyChars.tool;
+  const bodies = [renderBody({ ...parts, inputs }), renderBody(parts), `## When to use\n\`${tool.key}\``];
+  return {
+    name,
+    tier: "tool",
+    description: shortened(plain(sentence), SKILL_LIMITS.listedDescriptionChars),
+    body: bodies.find(fits) ?? `\`${tool.key}\``,
+    contract: {
+      requires: [{ tool: tool.key, contractDigest: tool.digests.contract, params: required, reads: [] }],
+      uses: [],
+      produces: outputs,
+      evidence: [],
+    },
+  };
+}
+
+function firstSentence(text: string): string {
+  const line = text.split("\n").find((part) => part.trim() !== "") ?? "";
+  return /^(.*?[.!?])(\s|$)/.exec(line.trim())?.[1] ?? line.trim();
+}
+
+/** The format's descriptions have no angle brackets. */
+function plain(text: string): string {
+  return text.replace(/</g, "(").replace(/>/g, ")").trim() || "A tool.";
+}
+
+function shortened(text: string, most: number): string {
+  const points = [...text];
+  return points.length <= most ? text : `${points.slice(0, most - 1).join("")}…`;
+}

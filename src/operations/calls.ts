@@ -1,0 +1,221 @@
+/**
+ * An agent's tool call: surface → upstream → surface, and its line in the call log after the answer.
+ *
+ * Nothing of the call is altered on the way; what may stop it (an unknown, held or unoffered tool, arguments that cannot fit) stops it
+ * before anything is sent. The call never waits behind the inbox.
+ */
+import { successors } from "../catalog/lineage.js";
+import { validates } from "../catalog/usage.js";
+import type { CallAnswer, CallToolInput, Counted } from "../model/facade.js";
+import { Fault, Refusal } from "../model/fault.js";
+import type { ExposedName, ToolKey } from "../model/ids.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
+import type { Caller } from "../model/operations.js";
+import type { CallOptions } from "../model/ports.js";
+import type { Tool } from "../model/tool.js";
+import { excerptResult, pageOf } from "../provision/excerpt.js";
+import { searchTools } from "../retrieve/tools.js";
+import { dataOf, flowsInto, remember, shapeOf } from "../world/flows.js";
+import { isOffered, type World } from "../world/world.js";
+import { misfits } from "./arguments.js";
+import { chooseEpisode, inTurn, RESULTS_MOST_BYTES, setFlow, type ChosenEpisode, type Desk } from "./desk.js";
+
+export async function callTool(
+  desk: Desk,
+  input: CallToolInput,
+  caller: Caller,
+  options: CallOptions & { readonly direct: boolean },
+): Promise<Counted<CallAnswer>> {
+  const world = desk.steward.world();
+  const tool = findTool(world, input.tool, caller);
+  refuseHeld(world, tool);
+  const args = toArguments(input.arguments);
+  if (!options.direct) refuseMisfits(tool, args);
+  const episode = chooseEpisode(desk, caller, input.episode);
+  const startedMs = desk.clock.elapsedMs();
+  const at = desk.clock.now();
+  const line = { at, episode: episode.id, tool: tool.key, contract: tool.digests.contract, args };
+  try {
+    const { direct: _direct, ...passed } = options;
+    const repeatable = tool.annotations.readOnly || tool.annotations.idempotent;
+    const result = await desk.upstreams.call({ ...passed, label: tool.label, name: tool.name, args, repeatable });
+    record(desk, episode, { ...line, result, ms: desk.clock.elapsedMs() - startedMs });
+    const answer = options.direct ? result : cut(desk, result, world.policy.resultBytes);
+    return { body: { result: answer, tool: tool.key }, episode: episode.id };
+  } catch (error) {
+    // An upstream that said no has answered: that is evidence of the call, not a fault of ours.
+    const fault = error instanceof Refusal ? undefined : error instanceof Fault ? error.code : "bug";
+    record(desk, episode, {
+      ...line,
+      refused: true,
+      ...(fault === undefined ? {} : { fault }),
+      ms: desk.clock.elapsedMs() - startedMs,
+    });
+    throw error;
+  }
+}
+
+/** Finds a tool by key or exposed name among what this caller may use. */
+export function findTool(world: World, asked: string, caller: Caller): Tool {
+  const key = world.catalog.tools.has(asked as ToolKey) ? (asked as ToolKey) : world.exposed.get(asked as ExposedName);
+  const tool = key === undefined ? undefined : world.catalog.tools.get(key);
+  if (tool === undefined || (caller.upstreams !== undefined && !caller.upstreams.has(tool.label)))
+    throw unknownTool(world, asked, caller);
+  const presence = world.presence.get(tool.label);
+  if (!isOffered(presence)) {
+    throw new Fault(
+      "tool-not-offered",
+      `${tool.key}: its upstream ${tool.label} is ${presence?.state ?? "gone"}${presence?.reason === undefined ? "" : ` (${presence.reason})`}.`,
+    );
+  }
+  return tool;
+}
+
+/** What took over from a tool that left, where lineage knows. */
+export function successorsOf(world: World, key: ToolKey): ReturnType<typeof successors> {
+  const departed = world.catalog.departed.get(key);
+  if (departed === undefined) return undefined;
+  return successors(key, departed.lastVersion, [...world.lineage.values()], (candidate) => world.catalog.tools.has(candidate));
+}
+
+function unknownTool(world: World, asked: string, caller: Caller): Fault {
+  const next = successorsOf(world, asked as ToolKey);
+  if (next !== undefined) {
+    const text = `${asked} left the catalog; ${next.to.join(" and ")} took over (${next.level}).`;
+    return new Fault("tool-unknown", text, { asked, instead: next.to, certain: next.level === "certain" });
+  }
+  const offered = (key: ToolKey): boolean => {
+    const tool = world.catalog.tools.get(key);
+    return (
+      tool !== undefined &&
+      (caller.upstreams === undefined || caller.upstreams.has(tool.label)) &&
+      isOffered(world.presence.get(tool.label))
+    );
+  };
+  const near = searchTools(world.toolIndex, asked.replace(/[/_.-]+/g, " "), { limit: 3, offered }).hits.map((hit) => hit.key);
+  const waiting = [...world.presence].filter(([, presence]) => presence.state === "connecting").map(([label]) => label);
+  const parts = [
+    near.length > 0 ? `Did you mean ${near.join(", ")}?` : "retrieve_tools finds tools by what they do.",
+    waiting.length > 0 ? `Still connecting: ${waiting.join(", ")}.` : "",
+  ];
+  return new Fault("tool-unknown", `${asked} is not known. ${parts.join(" ")}`.trim(), { asked, suggestions: near });
+}
+
+function refuseHeld(world: World, tool: Tool): void {
+  const hold = world.holds.held[tool.key];
+  if (hold === undefined) return;
+  const why = hold.reasons.map((reason) => reason.text).join(" ");
+  throw new Fault("tool-held", `${tool.key}: ${why} Approve it with \`steward catalog approve ${tool.key}\`.`, {
+    tool: tool.key,
+    reasons: hold.reasons.map(({ rule, text }) => ({ rule, text })),
+    from: { ...hold.from },
+    to: { ...hold.to },
+  });
+}
+
+/** Arguments as an object: absent and null are empty, a text must be the JSON of an object. */
+export function toArguments(given: CallToolInput["arguments"]): JsonObject {
+  if (given === undefined || given === null) return {};
+  if (typeof given !== "string") return given as JsonObject;
+  if (given.trim() === "") return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(given);
+  } catch (error) {
+    throw new Fault(
+      "input-invalid",
+      `arguments is a text that is not JSON (${error instanceof Error ? error.message : String(error)}); give an object.`,
+    );
+  }
+  if (!isJsonObject(value))
+    throw new Fault("input-invalid", "arguments must be an object (or the JSON text of one); nothing was called.");
+  return value;
+}
+
+function refuseMisfits(tool: Tool, args: JsonObject): void {
+  if (validates(tool.inputSchema, args) !== false) return;
+  const wrong = misfits(tool.inputSchema, args);
+  throw new Fault("arguments-invalid", `${tool.key}: ${wrong.join(" ")} Nothing was called. The input schema is in the data.`, {
+    tool: tool.key,
+    wrong,
+    inputSchema: tool.inputSchema,
+  });
+}
+
+interface Called {
+  readonly at: string;
+  readonly episode: string;
+  readonly tool: ToolKey;
+  readonly contract: string;
+  readonly args: JsonObject;
+  readonly result?: JsonObject;
+  readonly fault?: string;
+  readonly refused?: boolean;
+  readonly ms: number;
+}
+
+/** Writes the call line after the answer; a failure to write is loud and does not fail the call. */
+function record(desk: Desk, episode: ChosenEpisode, called: Called): void {
+  const { result, args, fault, refused, ms, ...line } = called;
+  const data: JsonValue = result === undefined ? null : dataOf(result);
+  const write = async (): Promise<void> => {
+    const memory = desk.memory.flows.get(episode.id) ?? new Map();
+    const redacted = desk.redact(args);
+    const views = desk.steward.world().episodes.get(episode.id)?.views ?? [];
+    const view = views[views.length - 1];
+    const answer = await desk.steward.post({
+      kind: "episode-call",
+      at: desk.clock.now(),
+      open: episode.open,
+      line: {
+        ...line,
+        ...(view === undefined ? {} : { view }),
+        args: redacted.value,
+        redacted: [...redacted.paths],
+        isError: refused === true || result?.["isError"] === true,
+        ...(fault === undefined ? {} : { fault }),
+        bytes: result === undefined ? 0 : Buffer.byteLength(JSON.stringify(result)),
+        shape: result === undefined ? [] : shapeOf(data),
+        flows: flowsInto(args, memory, desk.memory.flowKey),
+        ms: Math.round(ms * 100) / 100,
+        ...(result !== undefined && desk.steward.world().policy.evidenceKeep === "full"
+          ? { result: desk.redact(result).value }
+          : {}),
+      },
+    });
+    const seq = answer["seq"];
+    if (result !== undefined && typeof seq === "number")
+      setFlow(desk, episode.id, remember(memory, seq, data, desk.memory.flowKey));
+  };
+  void inTurn(desk, `calls of ${episode.id}`, write).catch((error: unknown) => {
+    desk.log("error", `a call of ${called.tool} could not be written to the call log: ${String(error)}`);
+  });
+}
+
+function cut(desk: Desk, result: JsonObject, capBytes: number): JsonObject {
+  const id = desk.chance.id("");
+  const excerpt = excerptResult(result, capBytes, `steward://results/${id}`);
+  if (excerpt.cut) keep(desk, id, JSON.stringify(result));
+  return excerpt.result;
+}
+
+function keep(desk: Desk, id: string, text: string): void {
+  desk.memory.results.set(id, text);
+  let total = 0;
+  for (const kept of desk.memory.results.values()) total += kept.length;
+  for (const [oldest, kept] of desk.memory.results) {
+    if (total <= RESULTS_MOST_BYTES || desk.memory.results.size === 1) break;
+    desk.memory.results.delete(oldest);
+    total -= kept.length;
+  }
+}
+
+/** `id` or `id/<page>`. */
+export function keptResult(desk: Desk, id: string): { readonly mimeType: string; readonly text: string } {
+  const [name = "", page] = id.split("/");
+  const text = desk.memory.results.get(name);
+  const part = text === undefined || page === undefined ? text : pageOf(text, Number(page));
+  if (part === undefined)
+    throw new Fault("result-unknown", `${id} is not kept (any longer); call the tool again with a narrower request.`);
+  return { mimeType: page === undefined ? "application/json" : "text/plain", text: part };
+}

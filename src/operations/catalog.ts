@@ -1,0 +1,156 @@
+/** Operations on the catalog: the present and past versions, drift, lineage, approvals, sync. */
+import { causes, diffCatalogs } from "../catalog/drift.js";
+import { catalogFrom, emptyCatalog, manifestTools } from "../catalog/version.js";
+import { skillsReaching } from "../graph/reach.js";
+import type { Catalog, CatalogManifest } from "../model/catalog.js";
+import { Fault } from "../model/fault.js";
+import type { Digest, ToolKey } from "../model/ids.js";
+import type { LineageLink } from "../model/lineage.js";
+import type { Caller, CatalogAnswer, CatalogTool, DriftAnswer, VersionSummary } from "../model/operations.js";
+import type { Tool } from "../model/tool.js";
+import { compactSignature } from "../provision/signature.js";
+import { nameOf } from "../world/advance.js";
+import { marksOf } from "../world/turn.js";
+import type { World } from "../world/world.js";
+import { findTool } from "./calls.js";
+import type { Desk } from "./desk.js";
+
+export async function readCatalog(desk: Desk, at: number | undefined): Promise<CatalogAnswer> {
+  const world = desk.steward.world();
+  const catalog = at === undefined || at === world.catalog.version ? world.catalog : await catalogAt(desk, at);
+  const present = catalog === world.catalog;
+  return {
+    version: catalog.version,
+    digest: catalog.digest,
+    time: catalog.time,
+    tools: [...catalog.tools.values()].map((tool) => shownTool(world, tool, present)),
+    problems: present ? [...world.intake.values()].flat() : [],
+  };
+}
+
+function shownTool(world: World, tool: Tool, present: boolean): CatalogTool {
+  return {
+    tool: tool.key,
+    name: nameOf(world, tool.key),
+    title: tool.title,
+    description: tool.description,
+    signature: compactSignature(tool),
+    annotations: tool.annotations,
+    digests: tool.digests,
+    marks: present ? marksOf(world, tool.key) : [],
+  };
+}
+
+/** A kept catalog version, whole. Throws Fault `version-unknown`. */
+export async function catalogAt(desk: Desk, version: number): Promise<Catalog> {
+  if (version === 0) return emptyCatalog;
+  const world = desk.steward.world();
+  if (version === world.catalog.version) return world.catalog;
+  const manifest = await readManifest(desk, version);
+  const documents = await desk.store.readDocuments([
+    ...new Set(Object.values(manifest.tools).map((digests) => digests.document)),
+  ]);
+  return catalogFrom(manifest, manifestTools(manifest, documents));
+}
+
+export async function readManifest(desk: Desk, version: number): Promise<CatalogManifest> {
+  const manifest = await desk.store.readManifest(version);
+  if (manifest === undefined) {
+    throw new Fault(
+      "version-unknown",
+      `Version ${version} is not kept; the present one is ${desk.steward.world().catalog.version}.`,
+    );
+  }
+  return manifest;
+}
+
+export async function listVersions(desk: Desk): Promise<VersionSummary[]> {
+  const manifests = [...(await desk.store.listManifests())].sort((a, b) => a.version - b.version);
+  return manifests.map((manifest, index) => {
+    const before: CatalogManifest["tools"] = manifests[index - 1]?.tools ?? {};
+    const keys = Object.keys(manifest.tools);
+    return {
+      version: manifest.version,
+      time: manifest.time,
+      cause: manifest.cause,
+      digest: manifest.digest,
+      tools: keys.length,
+      added: keys.filter((key) => before[key] === undefined).length,
+      removed: Object.keys(before).filter((key) => manifest.tools[key] === undefined).length,
+      changed: keys.filter((key) => before[key] !== undefined && before[key].document !== manifest.tools[key]?.document).length,
+    };
+  });
+}
+
+/** The drift between two versions; by default between the last two. */
+export async function readDrift(desk: Desk, options: { from?: number; to?: number }): Promise<DriftAnswer> {
+  const world = desk.steward.world();
+  const to = options.to ?? world.catalog.version;
+  const from = options.from ?? Math.max(0, to - 1);
+  const drift = diffCatalogs(await catalogAt(desk, from), await catalogAt(desk, to));
+  const moved = new Set<ToolKey>([...drift.added, ...drift.removed, ...drift.changed]);
+  const low = Math.min(from, to);
+  const high = Math.max(from, to);
+  const skills = skillsReaching(world.graph, moved).sort();
+  return {
+    ...drift,
+    lineage: [...world.lineage.values()].filter((link) => link.atVersion > low && link.atVersion <= high),
+    causes: causes(drift),
+    skills: skills.flatMap((skill) => {
+      const standing = world.standings.get(skill);
+      return standing === undefined ? [] : [{ skill, standing }];
+    }),
+  };
+}
+
+export async function judgeLineage(
+  desk: Desk,
+  link: string,
+  verdict: "confirm" | "reject",
+  caller: Caller,
+): Promise<LineageLink> {
+  await desk.steward.post({ kind: "lineage-judged", at: desk.clock.now(), by: caller.principal, link, verdict });
+  const judged = desk.steward.world().lineage.get(link);
+  if (judged === undefined) throw new Fault("lineage-unknown", `There is no link ${link}.`);
+  return judged;
+}
+
+/** Approves a held tool for the digests shown; without digests, for those it has now. */
+export async function approveTool(
+  desk: Desk,
+  input: { tool: string; contract?: string; text?: string },
+  caller: Caller,
+): Promise<{ tool: string; standing: string[] }> {
+  const tool = findTool(desk.steward.world(), input.tool, caller);
+  await desk.steward.post({
+    kind: "tool-approved",
+    at: desk.clock.now(),
+    by: caller.principal,
+    tool: tool.key,
+    contract: (input.contract ?? tool.digests.contract) as Digest,
+    text: (input.text ?? tool.digests.text) as Digest,
+  });
+  const world = desk.steward.world();
+  const skills = skillsReaching(world.graph, [tool.key]).sort();
+  return { tool: tool.key, standing: skills.map((skill) => `${skill}: ${world.standings.get(skill)?.standing ?? "unknown"}`) };
+}
+
+export async function syncCatalog(
+  desk: Desk,
+  label: string | undefined,
+): Promise<{ version: number; results: { label: string; ok: boolean; reason?: string }[] }> {
+  if (label !== undefined && !desk.upstreams.status().some((status) => status.label === label)) {
+    throw new Fault(
+      "input-invalid",
+      `There is no upstream ${label}; configured: ${
+        desk.upstreams
+          .status()
+          .map((status) => status.label)
+          .join(", ") || "none"
+      }.`,
+    );
+  }
+  const results = await desk.upstreams.sync(label as never);
+  await desk.steward.settled();
+  return { version: desk.steward.world().catalog.version, results: results.map((result) => ({ ...result })) };
+}

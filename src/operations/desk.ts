@@ -1,0 +1,134 @@
+/**
+ * The desk: what every operation works with.
+ *
+ * Owns: the bundle of ports behind the operations, and the little memory that belongs to no noun: running episodes of sessions,
+ *       data flow within episodes, kept results.
+ * Speaks: ports of model/, the steward.
+ * Never: wire forms; deciding what an event means.
+ */
+import type { Caller } from "../model/operations.js";
+import type { Chance, Clock, Manager, Store, Upstreams } from "../model/ports.js";
+import type { Episode } from "../model/episode.js";
+import type { EpisodeOpening } from "../model/event.js";
+import { Fault } from "../model/fault.js";
+import type { EpisodeId } from "../model/ids.js";
+import type { JsonValue } from "../model/json.js";
+import type { Problem } from "../model/problem.js";
+import type { Steward } from "../steward.js";
+import type { FlowMemory } from "../world/flows.js";
+
+export interface Desk {
+  readonly steward: Steward;
+  readonly store: Store;
+  readonly upstreams: Upstreams;
+  readonly manager: Manager;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly log: (level: "info" | "warn" | "error", text: string, data?: Record<string, unknown>) => void;
+  /** Replaces secrets, keeping types; tells the JSON pointers of what was replaced. */
+  readonly redact: (value: JsonValue) => { value: JsonValue; paths: readonly string[] };
+  readonly home: string;
+  readonly version: string;
+  readonly started: string;
+  /** What reading the home and the configuration found. */
+  readonly problems: readonly Problem[];
+  readonly vectors: () => string;
+  readonly memory: DeskMemory;
+}
+
+export interface DeskMemory {
+  /** transport session → its running episode */
+  readonly sessions: Map<string, EpisodeId>;
+  /** One piece of work at a time per episode: budgets are counted, not raced for. */
+  readonly turns: Map<string, Promise<unknown>>;
+  readonly flows: Map<string, FlowMemory>;
+  readonly flowKey: string;
+  /** Kept whole results by id, oldest first. */
+  readonly results: Map<string, string>;
+}
+
+/** Episodes whose data flow is remembered at a time, and bytes of kept results. */
+const FLOWS_MOST = 500;
+export const RESULTS_MOST_BYTES = 64 * 1024 * 1024;
+
+export function createMemory(flowKey: string): DeskMemory {
+  return { sessions: new Map(), turns: new Map(), flows: new Map(), flowKey, results: new Map() };
+}
+
+/** Runs `work` after all earlier work of the same episode, whether that failed or not. */
+export async function inTurn<Result>(desk: Desk, episode: string, work: () => Promise<Result>): Promise<Result> {
+  const before = desk.memory.turns.get(episode) ?? Promise.resolve();
+  const result = before.then(work, work);
+  const settled = result.catch(() => undefined);
+  desk.memory.turns.set(episode, settled);
+  void settled.then(() => {
+    if (desk.memory.turns.get(episode) === settled) desk.memory.turns.delete(episode);
+  });
+  return await result;
+}
+
+export function setFlow(desk: Desk, episode: string, memory: FlowMemory): void {
+  desk.memory.flows.delete(episode);
+  desk.memory.flows.set(episode, memory);
+  for (const oldest of desk.memory.flows.keys()) {
+    if (desk.memory.flows.size <= FLOWS_MOST) break;
+    desk.memory.flows.delete(oldest);
+  }
+}
+
+export interface ChosenEpisode {
+  readonly id: EpisodeId;
+  /** The caller named it: it shows in the answer's body. */
+  readonly named: boolean;
+  readonly open: EpisodeOpening | undefined;
+}
+
+/**
+ * The episode an operation counts in (CONTRACTS "Episode of a call"): the named one; else the session's running one; else the
+ * token's last one if it is young and unfinished; else a new implicit one.
+ */
+export function chooseEpisode(desk: Desk, caller: Caller, named: string | undefined): ChosenEpisode {
+  const { episodes, policy } = desk.steward.world();
+  if (named !== undefined) {
+    const episode = episodes.get(named);
+    if (episode === undefined) throw new Fault("episode-unknown", `There is no episode ${named}; start_task opens one.`);
+    return { id: named as EpisodeId, named: true, open: undefined };
+  }
+  const sessions = caller.session === undefined ? undefined : desk.memory.sessions.get(caller.session);
+  const running = sessions === undefined ? undefined : episodes.get(sessions);
+  if (running !== undefined && running.outcome === undefined)
+    return { id: running.episode as EpisodeId, named: false, open: undefined };
+  const last = hasToken(caller) ? lastOf(episodes, caller.principal) : undefined;
+  if (
+    last !== undefined &&
+    last.outcome === undefined &&
+    Date.parse(desk.clock.now()) - Date.parse(last.moved) < policy.episodeIdleMs
+  ) {
+    return { id: last.episode as EpisodeId, named: false, open: undefined };
+  }
+  return { id: desk.chance.id("ep_") as EpisodeId, named: false, open: opening(caller, "", false) };
+}
+
+export function opening(caller: Caller, task: string, explicit: boolean): EpisodeOpening {
+  return { task, explicit, principal: caller.principal, ...(caller.session === undefined ? {} : { session: caller.session }) };
+}
+
+/** Remembers the episode as the session's running one. */
+export function bindSession(desk: Desk, caller: Caller, episode: EpisodeId): void {
+  if (caller.session !== undefined) desk.memory.sessions.set(caller.session, episode);
+}
+
+/** Callers without a token share a principal; only a token's own name tells one agent from another. */
+const SHARED_PRINCIPALS: ReadonlySet<string> = new Set(["local", "mcp"]);
+
+function hasToken(caller: Caller): boolean {
+  return !SHARED_PRINCIPALS.has(caller.principal);
+}
+
+function lastOf(episodes: ReadonlyMap<string, Episode>, principal: string): Episode | undefined {
+  let last: Episode | undefined;
+  for (const episode of episodes.values()) {
+    if (episode.principal === principal && (last === undefined || episode.moved > last.moved)) last = episode;
+  }
+  return last;
+}

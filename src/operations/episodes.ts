@@ -1,0 +1,84 @@
+/** Operations on episodes: outcomes told by agents, verified by people and systems. */
+import type { CallLine, Episode, Outcome } from "../model/episode.js";
+import type { Counted, FinishAnswer, FinishTaskInput } from "../model/facade.js";
+import { Fault } from "../model/fault.js";
+import type { EpisodeId } from "../model/ids.js";
+import type { Caller } from "../model/operations.js";
+import type { Desk } from "./desk.js";
+
+/** An agent's own word: recorded as a claim, never as a verification. */
+export async function finishTask(desk: Desk, input: FinishTaskInput, caller: Caller): Promise<Counted<FinishAnswer>> {
+  const before = requireEpisode(desk, input.episode);
+  if (before.outcome !== undefined)
+    throw new Fault("episode-finished", `${input.episode} ended as ${before.outcome.outcome} at ${before.outcome.at}.`);
+  await settleCalls(desk, input.episode);
+  const at = desk.clock.now();
+  const outcome: Outcome = {
+    outcome: input.outcome,
+    trust: "claim",
+    by: caller.principal,
+    at,
+    ...(input.note === undefined ? {} : { note: input.note }),
+  };
+  await desk.steward.post({ kind: "episode-finished", at, episode: input.episode as EpisodeId, outcome, calls: [] });
+  const episode = requireEpisode(desk, input.episode);
+  return {
+    body: {
+      episode: episode.episode,
+      outcome: input.outcome,
+      trust: "claim",
+      recorded: { calls: episode.calls, tools: episode.tools, views: episode.views.length },
+      note: "Recorded as a claim; it becomes evidence when a person, a replay or a system of record verifies it.",
+    },
+    episode: episode.episode,
+  };
+}
+
+export function listEpisodes(desk: Desk): Episode[] {
+  return [...desk.steward.world().episodes.values()].sort((a, b) =>
+    a.opened < b.opened ? 1 : a.opened > b.opened ? -1 : a.episode < b.episode ? -1 : 1,
+  );
+}
+
+export async function readEpisode(desk: Desk, id: string): Promise<{ episode: Episode; calls: readonly CallLine[] }> {
+  const episode = requireEpisode(desk, id);
+  await settleCalls(desk, id);
+  return { episode: requireEpisode(desk, episode.episode), calls: await desk.store.readCalls(id) };
+}
+
+export async function verifyEpisode(
+  desk: Desk,
+  id: string,
+  verdict: { outcome: Outcome["outcome"]; trust: "state" | "replay" | "human"; note?: string },
+  caller: Caller,
+): Promise<Episode> {
+  requireEpisode(desk, id);
+  await settleCalls(desk, id);
+  const at = desk.clock.now();
+  const outcome: Outcome = {
+    outcome: verdict.outcome,
+    trust: verdict.trust,
+    by: caller.principal,
+    at,
+    ...(verdict.note === undefined ? {} : { note: verdict.note }),
+  };
+  await desk.steward.post({
+    kind: "episode-finished",
+    at,
+    episode: id as EpisodeId,
+    outcome,
+    calls: await desk.store.readCalls(id),
+  });
+  return requireEpisode(desk, id);
+}
+
+function requireEpisode(desk: Desk, id: string): Episode {
+  const episode = desk.steward.world().episodes.get(id);
+  if (episode === undefined) throw new Fault("episode-unknown", `There is no episode ${id}.`);
+  return episode;
+}
+
+/** Call lines are written after their answers: waits for those under way. */
+async function settleCalls(desk: Desk, id: string): Promise<void> {
+  await (desk.memory.turns.get(`calls of ${id}`) ?? Promise.resolve());
+}

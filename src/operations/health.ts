@@ -1,0 +1,65 @@
+/** How STEWARD is: health for people and probes, facts for the facade's descriptions. */
+import type { DirectTool, FacadeFacts, Health } from "../model/operations.js";
+import type { Caller } from "../model/operations.js";
+import type { JsonObject } from "../model/json.js";
+import { nameOf } from "../world/advance.js";
+import { isOffered } from "../world/world.js";
+import type { Desk } from "./desk.js";
+
+export function healthOf(desk: Desk): Health {
+  const world = desk.steward.world();
+  let active = 0;
+  for (const standing of world.standings.values()) if (standing.standing === "active") active += 1;
+  const presence = [...world.presence].map(([label, { state }]) => ({ label, presence: state }));
+  return {
+    version: desk.version,
+    pid: process.pid,
+    home: desk.home,
+    started: desk.started,
+    // Ready once every upstream was tried: an agent that asks earlier is told what is still connecting.
+    ready: presence.every((row) => row.presence !== "connecting"),
+    catalog: world.catalog.version,
+    library: world.library.revision,
+    tools: world.catalog.tools.size,
+    skills: { active, inactive: world.library.skills.size - active },
+    upstreams: presence.sort((a, b) => (a.label < b.label ? -1 : 1)),
+    problems: [...desk.problems, ...[...world.intake.values()].flat()],
+    retrieval: { vectors: desk.vectors() },
+  };
+}
+
+/** What the facade's descriptions name: they move only with a catalog version. */
+export function facadeFacts(desk: Desk): FacadeFacts {
+  const world = desk.steward.world();
+  const counts = new Map<string, number>();
+  for (const tool of world.catalog.tools.values()) counts.set(tool.label, (counts.get(tool.label) ?? 0) + 1);
+  const titles = new Map(desk.upstreams.status().map((status) => [status.label as string, status.server?.name]));
+  return {
+    catalogVersion: world.catalog.version,
+    servers: [...counts]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([label, tools]) => ({ label, tools, title: titles.get(label) })),
+    tools: world.catalog.tools.size,
+    skills: world.library.skills.size,
+  };
+}
+
+/** Every offered tool under its exposed name, whole, in the order of names. */
+export function directTools(desk: Desk, caller: Caller): DirectTool[] {
+  const world = desk.steward.world();
+  const tools: DirectTool[] = [];
+  for (const tool of world.catalog.tools.values()) {
+    if (caller.upstreams !== undefined && !caller.upstreams.has(tool.label)) continue;
+    if (!isOffered(world.presence.get(tool.label)) || world.holds.held[tool.key] !== undefined) continue;
+    const document: JsonObject = {
+      ...tool.document,
+      name: nameOf(world, tool.key),
+      ...(tool.document["description"] === undefined ? {} : { description: tool.description }),
+      inputSchema: tool.inputSchema,
+    };
+    // An output schema that clients would refuse the whole list for is left out: the tool stays callable.
+    if (tool.document["outputSchema"] !== undefined && tool.outputSchema === undefined) delete document["outputSchema"];
+    tools.push({ name: String(document["name"]), document });
+  }
+  return tools.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}

@@ -1,0 +1,187 @@
+/** Operations on the library: what skills there are and how they stand, their history, and what people do to them. */
+import { Fault } from "../model/fault.js";
+import type { SkillName, ToolKey } from "../model/ids.js";
+import type { Caller, GraphWhy, SkillDetail, SkillRevision, SkillSummary } from "../model/operations.js";
+import type { Problem } from "../model/problem.js";
+import type { LockEntry, Skill } from "../model/skill.js";
+import type { Standing } from "../model/standing.js";
+import { pathsOf } from "../graph/reach.js";
+import { planImport } from "../skills/import.js";
+import { lintLibrary } from "../skills/lint.js";
+import type { World } from "../world/world.js";
+import { successorsOf } from "./calls.js";
+import type { Desk } from "./desk.js";
+
+const unsettled: Standing = { standing: "inactive", because: "missing", needsReview: false, reasons: [], since: "" };
+
+export function listSkills(desk: Desk, filter: { tier?: string; standing?: string }): SkillSummary[] {
+  const world = desk.steward.world();
+  return [...world.library.skills.values()]
+    .map((skill) => summaryOf(world, skill))
+    .filter((skill) => filter.tier === undefined || skill.tier === filter.tier)
+    .filter((skill) => filter.standing === undefined || skill.standing.standing === filter.standing)
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function summaryOf(world: World, skill: Skill): SkillSummary {
+  return {
+    name: skill.name,
+    tier: skill.tier,
+    description: skill.description,
+    provenance: skill.provenance,
+    revision: world.library.lock.skills[skill.name]?.revision ?? 0,
+    standing: world.standings.get(skill.name) ?? unsettled,
+    pinned: world.pinned.has(skill.name),
+    tools: skill.contract.requires.map((need) => need.tool),
+  };
+}
+
+function requireSkill(world: World, name: string): Skill {
+  const skill = world.library.skills.get(name as SkillName);
+  if (skill !== undefined) return skill;
+  const near = [...world.library.skills.keys()].filter((other) => other.includes(name) || name.includes(other)).slice(0, 3);
+  throw new Fault("skill-unknown", `There is no skill ${name}${near.length > 0 ? `; did you mean ${near.join(", ")}?` : "."}`);
+}
+
+export function readSkill(desk: Desk, name: string): SkillDetail {
+  const world = desk.steward.world();
+  const skill = requireSkill(world, name);
+  const links = skill.contract.requires.flatMap((need) => successorsOf(world, need.tool as ToolKey)?.links ?? []);
+  return {
+    ...summaryOf(world, skill),
+    text: skill.files["SKILL.md"] ?? "",
+    files: skill.files,
+    contract: skill.contract,
+    problems: skill.problems,
+    successors: links,
+  };
+}
+
+/** Every revision that wrote the skill, newest first. */
+export async function skillHistory(desk: Desk, name: string): Promise<SkillRevision[]> {
+  requireSkill(desk.steward.world(), name);
+  const revisions = [...(await desk.store.listRevisions())].sort((a, b) => b.revision - a.revision);
+  const history: SkillRevision[] = [];
+  for (const record of revisions) {
+    if (record.lock.skills[name]?.revision !== record.revision) continue;
+    const files = await desk.store.readSkillFiles(record, name as SkillName);
+    const edit = record.edits.find((candidate) => candidate.skill === name);
+    history.push({ revision: record.revision, time: record.time, cause: record.cause, edit, files: files ?? {} });
+  }
+  return history;
+}
+
+export async function approveSkill(desk: Desk, name: string, caller: Caller): Promise<SkillSummary> {
+  const skill = requireSkill(desk.steward.world(), name);
+  await desk.steward.post({ kind: "skill-approved", at: desk.clock.now(), by: caller.principal, skill: skill.name });
+  return listedSkill(desk, name);
+}
+
+export async function pinSkill(desk: Desk, name: string, pinned: boolean, caller: Caller): Promise<SkillSummary> {
+  const skill = requireSkill(desk.steward.world(), name);
+  await desk.steward.post({ kind: "skill-pinned", at: desk.clock.now(), by: caller.principal, skill: skill.name, pinned });
+  return listedSkill(desk, name);
+}
+
+function listedSkill(desk: Desk, name: string): SkillSummary {
+  const world = desk.steward.world();
+  return summaryOf(world, requireSkill(world, name));
+}
+
+export async function removeSkill(desk: Desk, name: string, caller: Caller): Promise<{ removed: string; revision: number }> {
+  const skill = requireSkill(desk.steward.world(), name);
+  await desk.steward.post({ kind: "skill-removed", at: desk.clock.now(), by: caller.principal, skill: skill.name });
+  return { removed: skill.name, revision: desk.steward.world().library.revision };
+}
+
+export async function importSkills(
+  desk: Desk,
+  folders: readonly { folder: string; files: Readonly<Record<string, string>> }[],
+  by: "import" | "human",
+): Promise<{ imported: string[]; problems: Problem[]; revision: number }> {
+  const plan = planImport(
+    folders.map((written) => ({ path: written.folder, written })),
+    desk.steward.world().library,
+  );
+  if (plan.taken.length === 0)
+    return { imported: [], problems: [...plan.problems], revision: desk.steward.world().library.revision };
+  const answer = await desk.steward.post({
+    kind: "skills-written",
+    at: desk.clock.now(),
+    by,
+    written: plan.taken.map((taken) => taken.written),
+    missing: [],
+  });
+  return {
+    imported: (answer["written"] as string[] | undefined) ?? [],
+    problems: [...plan.problems, ...((answer["problems"] as unknown as Problem[] | undefined) ?? [])],
+    revision: desk.steward.world().library.revision,
+  };
+}
+
+/** What people did to the skill folders while the daemon runs or was down. */
+export async function takeHandEdits(desk: Desk): Promise<readonly Problem[]> {
+  const { written, missing, problems } = await desk.store.readHandEdits();
+  for (const problem of problems) desk.log("warn", `${problem.where}: ${problem.text}`);
+  if (written.length === 0 && missing.length === 0) return problems;
+  const answer = await desk.steward.post({ kind: "skills-written", at: desk.clock.now(), by: "human", written, missing });
+  return [...problems, ...((answer["problems"] as unknown as Problem[] | undefined) ?? [])];
+}
+
+export async function revertLibrary(
+  desk: Desk,
+  options: { to: number; skill?: string },
+  caller: Caller,
+): Promise<{ revision: number; changed: string[] }> {
+  const record = await desk.store.readRevision(options.to);
+  if (record === undefined) {
+    throw new Fault(
+      "revision-unknown",
+      `Revision ${options.to} is not kept; the present one is ${desk.steward.world().library.revision}.`,
+    );
+  }
+  if (options.skill !== undefined && record.lock.skills[options.skill] === undefined) {
+    throw new Fault("skill-unknown", `Revision ${options.to} has no skill ${options.skill}.`);
+  }
+  const stood = new Map<SkillName, { files: Readonly<Record<string, string>>; entry: LockEntry }>();
+  for (const [name, entry] of Object.entries(record.lock.skills)) {
+    if (options.skill !== undefined && options.skill !== name) continue;
+    const files = await desk.store.readSkillFiles(record, name as SkillName);
+    if (files !== undefined) stood.set(name as SkillName, { files, entry });
+  }
+  const answer = await desk.steward.post({
+    kind: "library-reverted",
+    at: desk.clock.now(),
+    by: caller.principal,
+    to: options.to,
+    ...(options.skill === undefined ? {} : { skill: options.skill as SkillName }),
+    stood,
+    definitions: await desk.store.readDocuments([
+      ...new Set([...stood.values()].flatMap(({ entry }) => Object.values(entry.verified).map((digests) => digests.document))),
+    ]),
+  });
+  return { revision: desk.steward.world().library.revision, changed: (answer["changed"] as string[] | undefined) ?? [] };
+}
+
+export function lintSkills(desk: Desk): readonly Problem[] {
+  return lintLibrary(desk.steward.world().library);
+}
+
+/** Why a skill stands as it does: every tool and skill it rests on, the way there, and what stands at its end. */
+export function whyOf(desk: Desk, name: string): GraphWhy {
+  const world = desk.steward.world();
+  const skill = requireSkill(world, name);
+  const standing = world.standings.get(skill.name) ?? unsettled;
+  const paths = pathsOf(world.graph, skill.name).map((rest) => {
+    const end = rest.path[rest.path.length - 1] ?? "";
+    const owner = world.standings.get((rest.path[rest.path.length - 2] ?? skill.name) as SkillName);
+    const reason = owner?.reasons.find((candidate) => candidate.on === end || candidate.on === `skill:${end}`);
+    const fallback = rest.present ? "stands as verified" : "is not there";
+    return {
+      path: [...rest.path],
+      level: reason?.level ?? (rest.present ? "compatible" : "breaking"),
+      text: reason?.text ?? fallback,
+    };
+  });
+  return { skill: skill.name, standing, paths };
+}

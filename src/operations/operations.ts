@@ -1,0 +1,101 @@
+/**
+ * Operations: what the surfaces may ask, answered.
+ *
+ * Owns: the one place where the port `Operations` is put together; each family stands in its own file beside this one.
+ * Speaks: domain nouns and Faults.
+ * Never: wire forms; rights (the surfaces check them); writing (the steward does).
+ */
+import { exportGexf, exportGraph } from "../graph/export.js";
+import { Fault } from "../model/fault.js";
+import type { Announcement, Operations } from "../model/operations.js";
+import type { UpstreamLabel } from "../model/ids.js";
+import { callTool, keptResult } from "./calls.js";
+import { approveTool, judgeLineage, listVersions, readCatalog, readDrift, readManifest, syncCatalog } from "./catalog.js";
+import type { Desk } from "./desk.js";
+import { describeTools } from "./describe.js";
+import { finishTask, listEpisodes, readEpisode, verifyEpisode } from "./episodes.js";
+import { directTools, facadeFacts, healthOf } from "./health.js";
+import {
+  approveSkill,
+  importSkills,
+  lintSkills,
+  listSkills,
+  pinSkill,
+  readSkill,
+  removeSkill,
+  revertLibrary,
+  skillHistory,
+  whyOf,
+} from "./library.js";
+import { listReports, maintain, readReport } from "./maintenance.js";
+import { exploreCapabilities, readView, replayView, retrieveTools, startTask } from "./views.js";
+
+export function createOperations(desk: Desk): Operations {
+  return {
+    startTask: (input, caller) => startTask(desk, input, caller),
+    retrieveTools: (input, caller) => retrieveTools(desk, input, caller),
+    exploreCapabilities: (input, caller) => exploreCapabilities(desk, input, caller),
+    describeTools: async (input, caller) => describeTools(desk, input, caller),
+    callTool: (input, caller, options) => callTool(desk, input, caller, options),
+    finishTask: (input, caller) => finishTask(desk, input, caller),
+
+    facadeFacts: () => facadeFacts(desk),
+    directTools: (caller) => directTools(desk, caller),
+    keptResult: (id) => keptResult(desk, id),
+    onAnnounce: (listener) => onAnnounce(desk, listener),
+
+    catalog: ({ at }) => readCatalog(desk, at),
+    versions: () => listVersions(desk),
+    version: (version) => readManifest(desk, version),
+    drift: (options) => readDrift(desk, options),
+    lineage: async () =>
+      [...desk.steward.world().lineage.values()].sort((a, b) => a.atVersion - b.atVersion || (a.from < b.from ? -1 : 1)),
+    judgeLineage: (link, verdict, caller) => judgeLineage(desk, link, verdict, caller),
+    sync: (label) => syncCatalog(desk, label),
+    approveTool: (input, caller) => approveTool(desk, input, caller),
+
+    skills: async (filter) => listSkills(desk, filter),
+    skill: async (name) => readSkill(desk, name),
+    skillHistory: (name) => skillHistory(desk, name),
+    approveSkill: (name, caller) => approveSkill(desk, name, caller),
+    pinSkill: (name, pinned, caller) => pinSkill(desk, name, pinned, caller),
+    removeSkill: (name, caller) => removeSkill(desk, name, caller),
+    importSkills: (folders) => importSkills(desk, folders, "import"),
+    revert: (options, caller) => revertLibrary(desk, options, caller),
+    lintSkills: async () => lintSkills(desk),
+
+    graph: async () => exportGraph(desk.steward.world().graph),
+    graphGexf: async () => exportGexf(desk.steward.world().graph),
+    why: async (skill) => whyOf(desk, skill),
+
+    maintain: (options) => maintain(desk, options),
+    reports: () => listReports(desk),
+    report: (id) => readReport(desk, id),
+
+    episodes: async () => listEpisodes(desk),
+    episode: (id) => readEpisode(desk, id),
+    verifyEpisode: (id, verdict, caller) => verifyEpisode(desk, id, verdict, caller),
+
+    viewRecord: (id) => readView(desk, id),
+    replay: (id) => replayView(desk, id),
+
+    upstreams: () => desk.upstreams.status(),
+    passThrough: (label, method, params, caller, options) => {
+      if (caller.upstreams !== undefined && !caller.upstreams.has(label))
+        throw new Fault("forbidden", `The token does not carry the upstream ${label}.`);
+      return desk.upstreams.request(label as UpstreamLabel, method, params, options);
+    },
+    health: () => healthOf(desk),
+  };
+}
+
+function onAnnounce(desk: Desk, listener: (what: Announcement) => void): () => void {
+  return desk.steward.onEffect((effect) => {
+    if (effect.kind === "announce-tools") listener("tools");
+    else if (effect.kind === "announce-skills") {
+      listener("skills");
+      // Planning skills are offered as prompts.
+      listener("prompts");
+    }
+  });
+}

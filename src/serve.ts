@@ -1,0 +1,99 @@
+/**
+ * Serve: a composed house with its front door open, as a daemon or for the length of one CLI verb.
+ *
+ * Owns: listening, daemon.json, what is printed at the start, the order of a graceful stop.
+ * Speaks: compose, the HTTP surface.
+ * Never: what requests mean.
+ */
+import { createHash } from "node:crypto";
+import type { Environment } from "./host/env.js";
+import type { Log } from "./host/log.js";
+import type { Print } from "./host/print.js";
+import { onStop } from "./host/signals.js";
+import { compose, type House } from "./compose.js";
+import { createHttpApp, type HttpSurface } from "./surfaces/http/app.js";
+import type { Listening } from "./surfaces/http/listen.js";
+import { checkTokens } from "./surfaces/http/tokens.js";
+
+export interface ServeOptions {
+  readonly home: string;
+  readonly env: Environment;
+  readonly main: string;
+  readonly log: Log;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly upstreams: boolean;
+  readonly watch: boolean;
+}
+
+export interface Served {
+  readonly house: House;
+  readonly surface: HttpSurface;
+  readonly listening: Listening;
+  stop(): Promise<void>;
+}
+
+/** Composes the house and opens the door. `announce` writes daemon.json, so that others find it. */
+export async function serve(options: ServeOptions & { readonly announce: boolean }): Promise<Served> {
+  const house = await compose(options);
+  try {
+    const operatorToken = await house.store.operatorToken();
+    const tokens = await house.store.readTokens();
+    const surface = createHttpApp({
+      operations: house.operations,
+      policy: house.config.policy,
+      http: house.config.http,
+      tokens: checkTokens(tokens, createHash("sha256").update(operatorToken).digest("hex")),
+      log: (level, text, data) => options.log[level](text, data),
+      version: house.version,
+    });
+    const listening = await surface.listen(options.host ?? house.config.http.host, options.port ?? house.config.http.port);
+    if (options.announce) await house.store.announce({ url: listening.url, version: house.version });
+    return {
+      house,
+      surface,
+      listening,
+      async stop() {
+        await listening.close(house.config.policy.stopMs);
+        await house.stop();
+      },
+    };
+  } catch (error) {
+    await house.stop();
+    throw error;
+  }
+}
+
+/** Runs the daemon until a signal; resolves with the exit code. */
+export async function runDaemon(options: ServeOptions, print: Print): Promise<number> {
+  const served = await serve({ ...options, announce: true });
+  greet(served, print);
+  return await new Promise((resolve) => {
+    onStop(() => served.stop(), {
+      stopMs: served.house.config.policy.stopMs * 2,
+      log: options.log,
+      exit: (code) => resolve(code),
+    });
+  });
+}
+
+function greet(served: Served, print: Print): void {
+  const { house, listening } = served;
+  const { url } = listening;
+  const labels = [...house.config.upstreams.keys()];
+  const health = house.operations.health();
+  print.line({ text: `STEWARD ${house.version}`, colour: "bold" }, ` on ${url}`);
+  print.line(`  home        ${house.home}`);
+  print.line(
+    `  behind it   ${labels.length === 0 ? "no upstream is configured (config/steward.json)" : `${labels.join(", ")} (connecting in the background)`}`,
+  );
+  print.line(
+    `  knows       catalog version ${health.catalog} (${health.tools} tools) · library revision ${health.library} (${health.skills.active} of ${health.skills.active + health.skills.inactive} skills active)`,
+  );
+  print.line(`  dashboard   ${url}/`);
+  print.line(`  MCP         ${url}/mcp          six tools, whatever is behind them`);
+  print.line(`              ${url}/mcp/direct   every tool under its exposed name`);
+  print.line(`  REST        ${url}/v1           OpenAPI at ${url}/v1/openapi.json`);
+  print.line("  connect     claude mcp add --transport http steward " + `${url}/mcp`);
+  print.line("              clients that spawn their servers: steward stdio --home " + house.home);
+}

@@ -1,0 +1,90 @@
+/**
+ * stdio: the proxy for clients that spawn their servers.
+ *
+ * Owns: finding the home's daemon or starting it (once, by the home's lock), and being the daemon itself with `--own`.
+ * Speaks: the bridge and the stdio surface.
+ * Never: writes anything but protocol lines to stdout.
+ */
+import { spawn } from "node:child_process";
+import { mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import type { Environment } from "./host/env.js";
+import type { Log } from "./host/log.js";
+import { compose } from "./compose.js";
+import { Fault } from "./model/fault.js";
+import { readDaemon, readOperatorToken } from "./store/daemon.js";
+import { runBridge } from "./surfaces/mcp/bridge.js";
+import { serveStdio } from "./surfaces/mcp/stdio.js";
+
+export interface StdioSurroundings {
+  readonly main: string;
+  readonly env: Environment;
+  readonly log: Log;
+  readonly version: string;
+}
+
+/** How long a daemon may take to come up, and how often it is looked for, in milliseconds. */
+const START_MS = 30_000;
+const LOOK_MS = 50;
+
+/** Resolves with the exit code when the client is gone. */
+export async function runStdio(
+  around: StdioSurroundings,
+  home: string,
+  flags: { own: boolean; direct: boolean },
+): Promise<number> {
+  return flags.own ? await runOwn(around, home, flags.direct) : await runBridged(around, home, flags.direct);
+}
+
+async function runBridged(around: StdioSurroundings, home: string, direct: boolean): Promise<number> {
+  const { log } = around;
+  const bridge = runBridge({
+    endpoint: async () => {
+      const url = readDaemon(home)?.url ?? (await startDaemon(around, home));
+      const token = readOperatorToken(home);
+      return { url, ...(token === undefined ? {} : { token }) };
+    },
+    path: direct ? "/mcp/direct" : "/mcp",
+    log: (level, text, data) => log[level](text, data),
+  });
+  await bridge.closed;
+  return 0;
+}
+
+/** Starts the home's daemon apart from this process. Several bridges may try: the home's lock lets one through, all find that one. */
+async function startDaemon(around: StdioSurroundings, home: string): Promise<string> {
+  mkdirSync(join(home, "state"), { recursive: true });
+  const errors = openSync(join(home, "state/daemon.log"), "a");
+  const child = spawn(process.execPath, [around.main, "serve", "--home", home, "--port", "0", "--starter"], {
+    detached: true,
+    stdio: ["ignore", "ignore", errors],
+    env: { ...around.env } as NodeJS.ProcessEnv,
+  });
+  child.unref();
+  const until = performance.now() + START_MS;
+  while (performance.now() < until) {
+    const daemon = readDaemon(home);
+    if (daemon !== undefined) return daemon.url;
+    await new Promise((next) => setTimeout(next, LOOK_MS));
+  }
+  throw new Fault(
+    "daemon-unreachable",
+    `The daemon did not come up within ${START_MS / 1_000} s; see ${join(home, "state/daemon.log")}.`,
+  );
+}
+
+async function runOwn(around: StdioSurroundings, home: string, direct: boolean): Promise<number> {
+  const { log } = around;
+  const house = await compose({ home, env: around.env, main: around.main, log, upstreams: true, watch: true });
+  const surface = serveStdio({
+    operations: house.operations,
+    policy: house.config.policy,
+    version: house.version,
+    log: (level, text, data) => log[level](text, data),
+    exposure: direct ? "direct" : "facade",
+  });
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => void surface.close());
+  await surface.closed;
+  await house.stop();
+  return 0;
+}

@@ -1,0 +1,69 @@
+/**
+ * Access: how a CLI verb reaches STEWARD.
+ *
+ * Every verb speaks `/v1`. Where a daemon runs on the home, it is asked; where none does, one is composed for the length of the verb
+ * (with the home's lock, without a public address). So a verb is written once and means the same in both cases.
+ */
+import type { JsonValue } from "../../model/json.js";
+import type { Print } from "../../host/print.js";
+
+export interface Access {
+  /** Answers the parsed body; throws a CliFault for problem answers. */
+  ask(method: "GET" | "POST", path: string, body?: JsonValue): Promise<JsonValue>;
+  askText(path: string): Promise<string>;
+  /** Whether a daemon was there already. */
+  readonly running: boolean;
+  readonly url: string;
+  readonly home: string;
+  close(): Promise<void>;
+}
+
+export interface AccessNeeds {
+  /** The verb calls or lists upstreams: without a daemon they must be started for it. */
+  readonly upstreams: boolean;
+}
+
+/** What the composition gives the CLI; the CLI itself opens no home and starts no daemon. */
+export interface CliPorts {
+  readonly print: Print;
+  readonly version: string;
+  openAccess(home: string | undefined, needs: AccessNeeds): Promise<Access>;
+  /** Runs the daemon until it is stopped; resolves with the exit code. */
+  serve(options: ServeFlags): Promise<number>;
+  stdio(options: { home?: string; own: boolean; direct: boolean }): Promise<number>;
+  /** Prepares a home; answers what was done, line by line. */
+  init(options: { home?: string; from?: string[]; dryRun: boolean }): Promise<readonly string[]>;
+  /** Moves the sample ecosystem; answers the version before and after. */
+  evolve(options: { home?: string; to?: number }): Promise<{ before: number; after: number; last: number }>;
+  doctor(options: { home?: string }): Promise<readonly DoctorLine[]>;
+  readFolders(paths: readonly string[]): Promise<readonly { folder: string; files: Readonly<Record<string, string>> }[]>;
+  writeFolder(path: string, files: Readonly<Record<string, string>>): Promise<void>;
+}
+
+export interface ServeFlags {
+  readonly home?: string;
+  readonly port?: number;
+  readonly host?: string;
+  readonly starter: boolean;
+  readonly logLevel?: string;
+}
+
+export interface DoctorLine {
+  readonly ok: boolean | "warn";
+  readonly what: string;
+  readonly text: string;
+}
+
+/** A problem answer of `/v1`, or a wrong use: shown as one line, with its exit code. */
+export class CliFault extends Error {
+  readonly exit: number;
+  readonly problem: JsonValue | undefined;
+  constructor(message: string, exit = 1, problem?: JsonValue) {
+    super(message);
+    this.name = "CliFault";
+    this.exit = exit;
+    this.problem = problem;
+  }
+}
+
+export const EXIT = Object.freeze({ fine: 0, failed: 1, usage: 2, review: 10, inactive: 11, safety: 12 });

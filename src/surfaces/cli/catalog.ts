@@ -1,0 +1,236 @@
+/** catalog and graph verbs: versions, drift, lineage, approvals. */
+import type { JsonObject } from "../../model/json.js";
+import type { Shown } from "../../host/print.js";
+import { CliFault, EXIT } from "./access.js";
+import { toCount } from "./facade.js";
+import { listOf, objectOf, textOf, textsOf } from "./fields.js";
+import type { Verbs } from "./program.js";
+
+export function addCatalogVerbs(verbs: Verbs): void {
+  const { program, ports } = verbs;
+  const { print } = ports;
+  const catalog = program.command("catalog").description("the versioned catalog of tools");
+
+  catalog
+    .command("sync [upstream]")
+    .description("list upstreams now")
+    .action((upstream: string | undefined) =>
+      verbs.withAccess({ upstreams: true }, async (access) => {
+        const answer = objectOf(await access.ask("POST", "/v1/catalog/sync", upstream === undefined ? {} : { upstream }));
+        const results = listOf(answer["results"]);
+        if (verbs.json()) print.json(answer);
+        else {
+          print.line(`catalog version ${textOf(answer["version"])}`);
+          for (const row of results)
+            print.line(`  ${textOf(row["label"])}: ${row["ok"] === true ? "listed" : `not listed (${textOf(row["reason"])})`}`);
+        }
+        return results.every((row) => row["ok"] === true) ? EXIT.fine : EXIT.failed;
+      }),
+    );
+
+  catalog
+    .command("log")
+    .description("catalog versions, newest first")
+    .action(() =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        const versions = listOf(await access.ask("GET", "/v1/catalog/versions")).reverse();
+        if (verbs.json()) return print.json(versions);
+        print.table(
+          [
+            { title: "version", align: "right" },
+            { title: "time" },
+            { title: "tools", align: "right" },
+            { title: "+", align: "right" },
+            { title: "-", align: "right" },
+            { title: "~", align: "right" },
+            { title: "cause" },
+          ],
+          versions.map((row) =>
+            ["version", "time", "tools", "added", "removed", "changed", "cause"].map((field) => textOf(row[field])),
+          ),
+        );
+      }),
+    );
+
+  catalog
+    .command("show [tool]")
+    .description("the catalog, or one tool whole")
+    .option("--at <version>", "as it was at a catalog version", toCount)
+    .action((tool: string | undefined, options: { at?: number }) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        if (tool !== undefined && options.at === undefined)
+          return print.json(await access.ask("POST", "/v1/describe_tools", { tools: [tool] }));
+        const answer = objectOf(await access.ask("GET", `/v1/catalog${options.at === undefined ? "" : `?at=${options.at}`}`));
+        const tools = listOf(answer["tools"]).filter((row) => tool === undefined || row["tool"] === tool || row["name"] === tool);
+        if (tool !== undefined && tools.length === 0)
+          throw new CliFault(`${tool} is not in catalog version ${textOf(answer["version"])}.`);
+        if (verbs.json()) return print.json(tool === undefined ? answer : (tools[0] ?? null));
+        print.line(
+          { text: `catalog version ${textOf(answer["version"])}`, colour: "bold" },
+          ` · ${tools.length} tools · ${textOf(answer["digest"]).slice(0, 12)}`,
+        );
+        for (const row of tools) {
+          const marks = textsOf(row["marks"]);
+          print.line(`  ${textOf(row["signature"])}`, {
+            text: marks.length > 0 ? `  [${marks.join(", ")}]` : "",
+            colour: "yellow",
+          });
+        }
+        for (const problem of listOf(answer["problems"]))
+          print.note({ text: `${textOf(problem["where"])}: ${textOf(problem["text"])}`, colour: "yellow" });
+      }),
+    );
+
+  catalog
+    .command("drift [from] [to]")
+    .description("what changed between two versions (default: the last two)")
+    .action((from: string | undefined, to: string | undefined) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        const query = [from === undefined ? "" : `from=${toCount(from)}`, to === undefined ? "" : `to=${toCount(to)}`]
+          .filter((part) => part !== "")
+          .join("&");
+        const drift = objectOf(await access.ask("GET", `/v1/catalog/drift${query === "" ? "" : `?${query}`}`));
+        if (verbs.json()) print.json(drift);
+        else printDrift(verbs, drift);
+        return driftExit(drift);
+      }),
+    );
+
+  catalog
+    .command("lineage [verdict] [link]")
+    .description("which tools took over from which; `confirm <link>` and `reject <link>` judge one")
+    .action((verdict: string | undefined, link: string | undefined) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        if (verdict !== undefined) {
+          if ((verdict !== "confirm" && verdict !== "reject") || link === undefined) {
+            throw new CliFault(
+              "Use `catalog lineage`, `catalog lineage confirm <link>` or `catalog lineage reject <link>`.",
+              EXIT.usage,
+            );
+          }
+          const judged = await access.ask("POST", `/v1/catalog/lineage/${verdict}`, { link });
+          if (verbs.json()) print.json(judged);
+          else print.line(`${link} is ${verdict === "confirm" ? "confirmed" : "rejected"}.`);
+          return;
+        }
+        const links = listOf(await access.ask("GET", "/v1/catalog/lineage"));
+        if (verbs.json()) return print.json(links);
+        print.table(
+          [
+            { title: "link" },
+            { title: "at", align: "right" },
+            { title: "kind" },
+            { title: "from" },
+            { title: "to" },
+            { title: "level" },
+          ],
+          links.map((row) => [
+            textOf(row["id"]).slice(0, 12),
+            textOf(row["atVersion"]),
+            textOf(row["kind"]),
+            textOf(row["from"]),
+            textsOf(row["to"]).join(" + "),
+            levelOf(row),
+          ]),
+        );
+      }),
+    );
+
+  catalog
+    .command("approve <tool>")
+    .description("approve a held tool, for the definition it has now")
+    .option("--contract <digest>", "only if its contract digest is this")
+    .option("--text <digest>", "only if its text digest is this")
+    .action((tool: string, options: { contract?: string; text?: string }) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        const answer = objectOf(await access.ask("POST", "/v1/catalog/tools/approve", { tool, ...options }));
+        if (verbs.json()) return print.json(answer);
+        print.line(`${textOf(answer["tool"])} is approved.`);
+        for (const line of textsOf(answer["standing"])) print.line(`  ${line}`);
+      }),
+    );
+
+  const graph = program.command("graph").description("what depends on what");
+  graph
+    .command("why <skill>")
+    .description("why a skill stands as it does")
+    .action((skill: string) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        const why = objectOf(await access.ask("GET", `/v1/graph/why/${encodeURIComponent(skill)}`));
+        if (verbs.json()) return print.json(why);
+        const standing = objectOf(why["standing"]);
+        print.line({ text: skill, colour: "bold" }, " is ", standingShown(standing));
+        for (const reason of listOf(standing["reasons"]))
+          print.line(`  ${textOf(reason["rule"])} ${textOf(reason["level"])}: ${textOf(reason["text"])}`);
+        for (const path of listOf(why["paths"]))
+          print.line({
+            text: `  ${textsOf(path["path"]).join(" → ")}: ${textOf(path["text"])}`,
+            colour: path["level"] === "compatible" ? "dim" : "yellow",
+          });
+      }),
+    );
+  graph
+    .command("export")
+    .description("the dependency graph (graphology's JSON, or --gexf)")
+    .option("--gexf", "GEXF for graph viewers")
+    .action((options: { gexf?: boolean }) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        if (options.gexf === true) print.line(await access.askText("/v1/graph?format=gexf"));
+        else print.json(await access.ask("GET", "/v1/graph"));
+      }),
+    );
+}
+
+function levelOf(link: JsonObject): Shown {
+  if (link["rejected"] !== undefined) return { text: "rejected", colour: "red" };
+  if (link["confirmed"] !== undefined) return { text: "confirmed", colour: "green" };
+  return textOf(link["level"]);
+}
+
+export function standingShown(standing: JsonObject): Shown {
+  const word = textOf(standing["standing"]);
+  if (word === "active")
+    return standing["needsReview"] === true
+      ? { text: "active, needs review", colour: "yellow" }
+      : { text: "active", colour: "green" };
+  const because = textOf(standing["because"]);
+  return { text: because === "" ? word : `${word} (${because})`, colour: "red" };
+}
+
+function printDrift(verbs: Verbs, drift: JsonObject): void {
+  const { print } = verbs.ports;
+  print.line(
+    { text: `catalog ${textOf(drift["from"])} → ${textOf(drift["to"])}`, colour: "bold" },
+    ` · +${textsOf(drift["added"]).length} -${textsOf(drift["removed"]).length} ~${textsOf(drift["changed"]).length}`,
+  );
+  for (const change of listOf(drift["changes"]))
+    print.line(
+      `  ${textOf(change["rule"]).padEnd(3)} ${textOf(change["verdict"]).padEnd(10)} ${textOf(change["tool"])}: ${textOf(change["text"])}`,
+    );
+  const links = listOf(drift["lineage"]);
+  if (links.length > 0) print.line({ text: "Lineage", colour: "bold" });
+  for (const link of links)
+    print.line(
+      `  ${textOf(link["from"])} → ${textsOf(link["to"]).join(" + ")} (${textOf(link["kind"])}, ${textOf(link["level"])})`,
+    );
+  const skills = listOf(drift["skills"]).filter(
+    (row) => objectOf(row["standing"])["standing"] !== "active" || objectOf(row["standing"])["needsReview"] === true,
+  );
+  if (skills.length > 0) print.line({ text: "Skills reached, as they stand now", colour: "bold" });
+  for (const row of skills) print.line(`  ${textOf(row["skill"])}: `, standingShown(objectOf(row["standing"])));
+}
+
+/** 0 compatible · 10 needs review · 11 skills would rest · 12 safety; the highest wins. */
+function driftExit(drift: JsonObject): number {
+  const changes = listOf(drift["changes"]);
+  if (changes.some((change) => change["rule"] === "A1")) return EXIT.safety;
+  if (listOf(drift["skills"]).some((row) => objectOf(row["standing"])["standing"] === "inactive")) return EXIT.inactive;
+  const looked = new Set(["T1", "T3", "D1", "D2", "A2", "A3"]);
+  if (
+    changes.some(
+      (change) => change["verdict"] === "breaking" || change["verdict"] === "risky" || looked.has(textOf(change["rule"])),
+    )
+  )
+    return EXIT.review;
+  return EXIT.fine;
+}

@@ -1,0 +1,143 @@
+/** serve, stdio, init, doctor, upstreams, demo: the daemon and its surroundings. */
+import { CliFault, EXIT } from "./access.js";
+import { toCount } from "./facade.js";
+import { listOf, objectOf, textOf } from "./fields.js";
+import type { Verbs } from "./program.js";
+
+export function addDaemonVerbs(verbs: Verbs): void {
+  const { program, ports } = verbs;
+  const { print } = ports;
+  program
+    .command("init")
+    .description("prepare a home: the starter home, or the servers your clients are configured with")
+    .option("--from <clients...>", "import from these clients (claude-desktop, claude-code, cursor, vscode, codex, all)")
+    .option("--dry-run", "show what would be taken")
+    .action(async (options: { from?: string[]; dryRun?: boolean }) => {
+      const home = verbs.home();
+      const lines = await ports.init({
+        ...(home === undefined ? {} : { home }),
+        ...(options.from === undefined ? {} : { from: options.from }),
+        dryRun: options.dryRun === true,
+      });
+      if (verbs.json()) print.json(lines);
+      else for (const line of lines) print.line(line);
+    });
+
+  program
+    .command("serve")
+    .description("run the daemon")
+    .option("--port <port>", "HTTP port (7717; 0 = any free one)", toCount)
+    .option("--host <address>", "address to listen on (127.0.0.1)")
+    .option("--starter", "on a home that is new, lay out the starter home first")
+    .option("--log <level>", "debug, info, warn, error or silent")
+    .action(async (options: { port?: number; host?: string; starter?: boolean; log?: string }) => {
+      const home = verbs.home();
+      verbs.exit(
+        await ports.serve({
+          ...(home === undefined ? {} : { home }),
+          ...(options.port === undefined ? {} : { port: options.port }),
+          ...(options.host === undefined ? {} : { host: options.host }),
+          ...(options.log === undefined ? {} : { logLevel: options.log }),
+          starter: options.starter === true,
+        }),
+      );
+    });
+
+  program
+    .command("stdio")
+    .description("the proxy for clients that spawn it: a bridge to the home's daemon, which it starts if there is none")
+    .option("--own", "be the daemon itself")
+    .option("--direct", "every tool under its exposed name instead of the six")
+    .action(async (options: { own?: boolean; direct?: boolean }) => {
+      const home = verbs.home();
+      verbs.exit(
+        await ports.stdio({
+          ...(home === undefined ? {} : { home }),
+          own: options.own === true,
+          direct: options.direct === true,
+        }),
+      );
+    });
+
+  program
+    .command("doctor")
+    .description("look for what is wrong with the home, its configuration and its upstreams")
+    .action(async () => {
+      const home = verbs.home();
+      const lines = await ports.doctor(home === undefined ? {} : { home });
+      if (verbs.json()) print.json(lines);
+      else
+        for (const line of lines)
+          print.line(
+            {
+              text: line.ok === true ? "ok  " : line.ok === "warn" ? "look" : "bad ",
+              colour: line.ok === true ? "green" : line.ok === "warn" ? "yellow" : "red",
+            },
+            ` ${line.what}: ${line.text}`,
+          );
+      verbs.exit(lines.some((line) => line.ok === false) ? EXIT.failed : EXIT.fine);
+    });
+
+  program
+    .command("upstreams")
+    .description("configured MCP servers and how they are")
+    .action(() =>
+      verbs.withAccess({ upstreams: true }, async (access) => {
+        const rows = listOf(await access.ask("GET", "/v1/upstreams"));
+        if (verbs.json()) return print.json(rows);
+        print.table(
+          [
+            { title: "upstream" },
+            { title: "presence" },
+            { title: "transport" },
+            { title: "era" },
+            { title: "server" },
+            { title: "calls", align: "right" },
+            { title: "failed", align: "right" },
+            { title: "reason" },
+          ],
+          rows.map((row) => {
+            const presence = objectOf(row["presence"]);
+            const server = objectOf(row["server"]);
+            const word = textOf(presence["state"]);
+            return [
+              textOf(row["label"]),
+              {
+                text: word,
+                colour: word === "up" || word === "idle" ? "green" : word === "connecting" ? "yellow" : "red",
+              } as const,
+              textOf(row["transport"]),
+              textOf(row["era"]),
+              `${textOf(server["name"])} ${textOf(server["version"])}`.trim(),
+              textOf(row["calls"]),
+              textOf(row["failures"]),
+              textOf(presence["reason"]),
+            ];
+          }),
+        );
+      }),
+    );
+
+  const demo = program.command("demo").description("the sample ecosystem");
+  demo
+    .command("evolve [version]")
+    .description("move the sample shop's catalog to the next version (or the one named)")
+    .action(async (version: string | undefined) => {
+      const home = verbs.home();
+      const moved = await ports.evolve({
+        ...(home === undefined ? {} : { home }),
+        ...(version === undefined ? {} : { to: toCount(version) }),
+      });
+      if (moved.after > moved.last || moved.after < 1)
+        throw new CliFault(`The shop has versions 1 to ${moved.last}.`, EXIT.usage);
+      if (verbs.json()) print.json(moved);
+      else if (moved.before === moved.after)
+        print.line(
+          `The shop stays at version ${moved.after}${moved.after === moved.last && version === undefined ? " (its last; `steward demo evolve 1` goes back)" : ""}.`,
+        );
+      else
+        print.line(
+          `The shop moves from version ${moved.before} to ${moved.after}. See \`steward catalog log\`, \`steward catalog drift\`, \`steward skills list\`.`,
+        );
+    });
+}

@@ -1,0 +1,91 @@
+/** maintain: after a catalog update, mend what is certain and say what is left. */
+import type { JsonObject } from "../../model/json.js";
+import { CliFault, EXIT } from "./access.js";
+import { countOf, listOf, objectOf, textOf, textsOf } from "./fields.js";
+import type { Verbs } from "./program.js";
+
+export function addMaintenanceVerbs(verbs: Verbs): void {
+  const { print } = verbs.ports;
+  verbs.program
+    .command("maintain")
+    .description("take the library to the present catalog")
+    .option("--mode <mode>", "incremental (what drifted) or rebuild (look at everything)", "incremental")
+    .option("--dry-run", "show what would be done")
+    .action((options: { mode: string; dryRun?: boolean }) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        if (options.mode !== "incremental" && options.mode !== "rebuild")
+          throw new CliFault("--mode is incremental or rebuild.", EXIT.usage);
+        const report = objectOf(
+          await access.ask("POST", "/v1/maintenance", { mode: options.mode, dryRun: options.dryRun === true }),
+        );
+        if (verbs.json()) print.json(report);
+        else printReport(verbs, report);
+        return listOf(report["stillInactive"]).length > 0
+          ? EXIT.inactive
+          : listOf(report["proposed"]).length > 0
+            ? EXIT.review
+            : EXIT.fine;
+      }),
+    );
+  verbs.program
+    .command("reports")
+    .description("maintenance runs, newest first")
+    .action(() =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        const rows = listOf(await access.ask("GET", "/v1/maintenance"));
+        if (verbs.json()) return print.json(rows);
+        print.table(
+          [
+            { title: "run" },
+            { title: "at" },
+            { title: "mode" },
+            { title: "catalog", align: "right" },
+            { title: "library", align: "right" },
+            { title: "applied", align: "right" },
+            { title: "proposed", align: "right" },
+            { title: "refused", align: "right" },
+          ],
+          rows.map((row) => [
+            textOf(row["id"]),
+            textOf(row["at"]),
+            `${textOf(row["mode"])}${row["dryRun"] === true ? " (dry)" : ""}`,
+            textOf(objectOf(row["basis"])["catalog"]),
+            textOf(row["library"]),
+            ...["applied", "proposed", "refused"].map((list) => String(listOf(row[list]).length)),
+          ]),
+        );
+      }),
+    );
+}
+
+function printReport(verbs: Verbs, report: JsonObject): void {
+  const { print } = verbs.ports;
+  const basis = objectOf(report["basis"]);
+  const looked = objectOf(report["looked"]);
+  print.line(
+    { text: `${textOf(report["id"])}${report["dryRun"] === true ? " (dry run)" : ""}`, colour: "bold" },
+    ` · catalog ${textOf(basis["catalog"])} · library ${textOf(basis["library"])} → ${textOf(report["library"])} · looked at ${countOf(looked["due"])} of ${countOf(looked["all"])} skills`,
+  );
+  const edits = (title: string, rows: readonly JsonObject[]): void => {
+    if (rows.length === 0) return;
+    print.line({ text: title, colour: "bold" });
+    for (const row of rows) {
+      print.line(`  ${textOf(row["kind"])} ${textOf(row["skill"])}: ${textOf(row["cause"])}`);
+      for (const line of [...textsOf(row["evidence"]), ...textsOf(row["findings"])])
+        print.line({ text: `      ${line}`, colour: "dim" });
+      for (const line of textOf(row["difference"])
+        .split("\n")
+        .filter((text) => text !== ""))
+        print.line({ text: `      ${line}`, colour: line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim" });
+    }
+  };
+  edits(report["dryRun"] === true ? "Would apply" : "Applied", listOf(report["applied"]));
+  edits("Proposed, for a person to look at", listOf(report["proposed"]));
+  edits("Refused by the gate", listOf(report["refused"]));
+  const revived = textsOf(report["revived"]);
+  if (revived.length > 0) print.line(`Active again: ${revived.join(", ")}.`);
+  const resting = listOf(report["stillInactive"]);
+  if (resting.length > 0) print.line({ text: "Still resting", colour: "bold" });
+  for (const row of resting) print.line(`  ${textOf(row["skill"])}: ${textOf(row["reason"])}`);
+  if (listOf(report["applied"]).length === 0 && resting.length === 0) print.line("Nothing is due.");
+}

@@ -1,0 +1,101 @@
+/**
+ * The command line: `steward <verb>`.
+ *
+ * Owns: verbs, options, exit codes, what people read.
+ * Speaks: argv in; `/v1` through Access; text or JSON on stdout, remarks on stderr.
+ * Never: opens a home, holds state, decides anything.
+ */
+import { Command, CommanderError } from "commander";
+import { CliFault, EXIT, type Access, type AccessNeeds, type CliPorts } from "./access.js";
+import { addCatalogVerbs } from "./catalog.js";
+import { addDaemonVerbs } from "./daemon.js";
+import { addEpisodeVerbs } from "./episodes.js";
+import { addFacadeVerbs } from "./facade.js";
+import { addMaintenanceVerbs } from "./maintenance.js";
+import { addSkillVerbs } from "./skills.js";
+
+export interface Verbs {
+  readonly program: Command;
+  readonly ports: CliPorts;
+  /** Wants JSON on stdout. */
+  json(): boolean;
+  home(): string | undefined;
+  /** Runs a verb with access and remembers its exit code (the highest wins). */
+  withAccess(needs: AccessNeeds, work: (access: Access) => Promise<number | void>): Promise<void>;
+  exit(code: number): void;
+}
+
+/** Runs one command line; resolves with its exit code. */
+export async function runCli(argv: readonly string[], ports: CliPorts): Promise<number> {
+  let code: number = EXIT.fine;
+  const program = new Command("steward")
+    .description("A long-running MCP proxy for agents on an evolving catalog of tools.")
+    .version(ports.version)
+    .option("--home <dir>", "the folder the daemon works on (else STEWARD_HOME, ./.steward, ~/.steward)")
+    .option("--json", "answer in JSON on stdout")
+    .showHelpAfterError("(steward --help lists the verbs)")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => ports.print.line(text.trimEnd()),
+      writeErr: (text) => ports.print.note(text.trimEnd()),
+    });
+  const options = (): { home?: string; json?: boolean } => program.opts();
+  const verbs: Verbs = {
+    program,
+    ports,
+    json: () => options().json === true,
+    home: () => options().home,
+    exit: (next) => {
+      code = Math.max(code, next);
+    },
+    withAccess: async (needs, work) => {
+      const access = await ports.openAccess(options().home, needs);
+      try {
+        const result = await work(access);
+        code = Math.max(code, result ?? EXIT.fine);
+      } finally {
+        await access.close();
+      }
+    },
+  };
+  addDaemonVerbs(verbs);
+  addFacadeVerbs(verbs);
+  addCatalogVerbs(verbs);
+  addSkillVerbs(verbs);
+  addEpisodeVerbs(verbs);
+  addMaintenanceVerbs(verbs);
+  // `--home` and `--json` are taken before or after the verb.
+  for (const command of allCommands(program))
+    command
+      .option("--home <dir>", "see steward --help")
+      .option("--json", "answer in JSON")
+      .hook("preAction", (_root, action) => inherit(program, action));
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+  } catch (error) {
+    return report(error, ports, options().json === true);
+  }
+  return code;
+}
+
+function allCommands(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...allCommands(child)]);
+}
+
+function inherit(program: Command, action: Command): void {
+  const given = action.opts() as { home?: string; json?: boolean };
+  if (given.home !== undefined) program.setOptionValue("home", given.home);
+  if (given.json !== undefined) program.setOptionValue("json", given.json);
+}
+
+function report(error: unknown, ports: CliPorts, json: boolean): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage;
+  if (error instanceof CliFault) {
+    if (json && error.problem !== undefined) ports.print.json(error.problem);
+    ports.print.note({ text: error.message, colour: "red" });
+    return error.exit;
+  }
+  ports.print.note({ text: error instanceof Error ? error.message : String(error), colour: "red" });
+  const usage = (error as { blame?: string } | undefined)?.blame === "operator";
+  return usage ? EXIT.usage : EXIT.failed;
+}

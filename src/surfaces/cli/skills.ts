@@ -1,0 +1,181 @@
+/** skills verbs: what stands, why, and what people do to the library. */
+import type { JsonObject } from "../../model/json.js";
+import { CliFault, EXIT } from "./access.js";
+import { standingShown } from "./catalog.js";
+import { toCount } from "./facade.js";
+import { listOf, objectOf, textOf, textsOf } from "./fields.js";
+import type { Verbs } from "./program.js";
+
+export function addSkillVerbs(verbs: Verbs): void {
+  const { program, ports } = verbs;
+  const { print } = ports;
+  const skills = program.command("skills").description("the skill library");
+
+  skills
+    .command("list")
+    .description("skills with their standing")
+    .option("--tier <tier>", "planning, atomic or tool")
+    .option("--standing <standing>", "active or inactive")
+    .action((options: { tier?: string; standing?: string }) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        const query = new URLSearchParams(
+          Object.entries(options).filter(
+            (entry): entry is [string, string] =>
+              typeof entry[1] === "string" && (entry[0] === "tier" || entry[0] === "standing"),
+          ),
+        );
+        const rows = listOf(await access.ask("GET", `/v1/skills${query.size > 0 ? `?${query.toString()}` : ""}`));
+        if (verbs.json()) return print.json(rows);
+        print.table(
+          [
+            { title: "skill" },
+            { title: "tier" },
+            { title: "standing" },
+            { title: "rev", align: "right" },
+            { title: "by" },
+            { title: "reason" },
+          ],
+          rows.map((row) => {
+            const standing = objectOf(row["standing"]);
+            return [
+              textOf(row["name"]),
+              textOf(row["tier"]),
+              standingShown(standing),
+              textOf(row["revision"]),
+              `${textOf(row["provenance"])}${row["pinned"] === true ? ", pinned" : ""}`,
+              firstReason(standing),
+            ];
+          }),
+        );
+      }),
+    );
+
+  skills
+    .command("show <skill>")
+    .description("a skill's text, contract and standing")
+    .action((name: string) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        const skill = objectOf(await access.ask("GET", `/v1/skills/${encodeURIComponent(name)}`));
+        if (verbs.json()) return print.json(skill);
+        const standing = objectOf(skill["standing"]);
+        print.line({ text: textOf(skill["name"]), colour: "bold" }, ` (${textOf(skill["tier"])}) is `, standingShown(standing));
+        for (const reason of listOf(standing["reasons"])) print.line(`  ${textOf(reason["text"])}`);
+        print.line("");
+        print.line(textOf(skill["text"]));
+      }),
+    );
+
+  skills
+    .command("history <skill>")
+    .description("revisions that wrote a skill")
+    .action((name: string) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        const rows = listOf(await access.ask("GET", `/v1/skills/${encodeURIComponent(name)}/history`));
+        if (verbs.json()) return print.json(rows);
+        print.table(
+          [{ title: "revision", align: "right" }, { title: "time" }, { title: "by" }, { title: "cause" }],
+          rows.map((row) => [
+            textOf(row["revision"]),
+            textOf(row["time"]),
+            textOf(objectOf(row["edit"])["by"]),
+            textOf(objectOf(row["edit"])["cause"]) || textOf(row["cause"]),
+          ]),
+        );
+      }),
+    );
+
+  skills
+    .command("lint")
+    .description("what is wrong with skills, all at once")
+    .action(() =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        const problems = listOf(await access.ask("GET", "/v1/library/lint"));
+        if (verbs.json()) print.json(problems);
+        else if (problems.length === 0) print.line("Every skill keeps the rules.");
+        else
+          for (const problem of problems)
+            print.line(`${textOf(problem["where"])}: ${textOf(problem["code"])}: ${textOf(problem["text"])}`);
+        return problems.length === 0 ? EXIT.fine : EXIT.failed;
+      }),
+    );
+
+  skills
+    .command("import <folders...>")
+    .description("take in skill folders (or folders of skill folders) of others")
+    .action((paths: string[]) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        const folders = await ports.readFolders(paths);
+        if (folders.length === 0) throw new CliFault(`No SKILL.md was found in ${paths.join(", ")}.`);
+        const answer = objectOf(
+          await access.ask("POST", "/v1/library/import", {
+            folders: folders.map((folder) => ({ ...folder, files: { ...folder.files } })),
+          }),
+        );
+        if (verbs.json()) print.json(answer);
+        else {
+          print.line(
+            `Imported: ${textsOf(answer["imported"]).join(", ") || "none"} (library revision ${textOf(answer["revision"])}).`,
+          );
+          for (const problem of listOf(answer["problems"])) print.note(`${textOf(problem["where"])}: ${textOf(problem["text"])}`);
+        }
+        return textsOf(answer["imported"]).length > 0 ? EXIT.fine : EXIT.failed;
+      }),
+    );
+
+  skills
+    .command("export <dir>")
+    .description("write the active skills into a client's skill folder")
+    .action((dir: string) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        const rows = listOf(await access.ask("GET", "/v1/skills?standing=active"));
+        for (const row of rows) {
+          const skill = objectOf(await access.ask("GET", `/v1/skills/${encodeURIComponent(textOf(row["name"]))}`));
+          await ports.writeFolder(`${dir}/${textOf(row["name"])}`, objectOf(skill["files"]) as Record<string, string>);
+        }
+        if (verbs.json()) return print.json({ exported: rows.map((row) => textOf(row["name"])), to: dir });
+        print.line(`${rows.length} active skills were written to ${dir}.`);
+      }),
+    );
+
+  for (const [verb, what] of [
+    ["approve", "the skill was looked at and fits its tools as they are now"],
+    ["pin", "never edited until unpinned"],
+    ["unpin", "may be edited again"],
+    ["remove", "take the skill out of the library (its history is kept)"],
+  ] as const) {
+    skills
+      .command(`${verb} <skill>`)
+      .description(what)
+      .action((name: string) =>
+        verbs.withAccess({ upstreams: false }, async (access) => {
+          const answer = objectOf(await access.ask("POST", `/v1/skills/${encodeURIComponent(name)}/${verb}`, {}));
+          if (verbs.json()) return print.json(answer);
+          if (verb === "remove") print.line(`${name} was removed in library revision ${textOf(answer["revision"])}.`);
+          else
+            print.line(`${name} is `, standingShown(objectOf(answer["standing"])), answer["pinned"] === true ? ", pinned." : ".");
+        }),
+      );
+  }
+
+  skills
+    .command("revert <revision> [skill]")
+    .description("back to what stood at a library revision (the whole library, or one skill), as a new revision")
+    .action((revision: string, skill: string | undefined) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        const answer = objectOf(
+          await access.ask("POST", "/v1/library/revert", { to: toCount(revision), ...(skill === undefined ? {} : { skill }) }),
+        );
+        if (verbs.json()) return print.json(answer);
+        const changed = textsOf(answer["changed"]);
+        print.line(
+          changed.length === 0
+            ? `Nothing differs from revision ${revision}.`
+            : `Library revision ${textOf(answer["revision"])}: ${changed.join(", ")}.`,
+        );
+      }),
+    );
+}
+
+function firstReason(standing: JsonObject): string {
+  return textOf(listOf(standing["reasons"])[0]?.["text"]);
+}

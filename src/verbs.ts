@@ -1,0 +1,268 @@
+/**
+ * Verbs: what the command line asks of the house, fulfilled.
+ *
+ * Owns: reaching the home's daemon or composing one for a verb, the starter home, the bridge's daemon, the doctor.
+ * Speaks: CliPorts for the CLI; serve and compose below.
+ * Never: prints what a verb answers (surfaces/cli does).
+ */
+import { existsSync } from "node:fs";
+import { cp, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import { importClientConfigs, mergeImported } from "./config/clients.js";
+import { resolveHome } from "./config/home.js";
+import { readConfig } from "./config/config.js";
+import type { Environment } from "./host/env.js";
+import { nodeFiles, writeAtomic } from "./host/files.js";
+import { createLog, silentLog, type Log, type LogLevel } from "./host/log.js";
+import { pathProblem } from "./host/paths.js";
+import type { Print } from "./host/print.js";
+import { starterHome } from "./host/starter.js";
+import { LAST_VERSION } from "./lab/worlds/shop/catalogs.js";
+import { Fault } from "./model/fault.js";
+import { demoFormat } from "./model/lab.js";
+import type { JsonValue } from "./model/json.js";
+import { runDaemon, serve } from "./serve.js";
+import { readDaemon, readOperatorToken } from "./store/daemon.js";
+import { CliFault, EXIT, type Access, type AccessNeeds, type CliPorts, type DoctorLine } from "./surfaces/cli/access.js";
+import { runStdio } from "./stdio.js";
+
+export interface Surroundings {
+  readonly main: string;
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly print: Print;
+  readonly log: Log;
+  readonly version: string;
+}
+
+export function createCliPorts(around: Surroundings): CliPorts {
+  const homeOf = (flag: string | undefined): string => resolveHome({ flag, env: around.env, cwd: around.cwd });
+  return {
+    print: around.print,
+    version: around.version,
+    openAccess: (flag, needs) => openAccess(around, homeOf(flag), needs),
+    async serve(flags) {
+      const home = homeOf(flags.home);
+      if (flags.starter) await layOut(home);
+      const log = flags.logLevel === undefined ? around.log : createLog({ level: flags.logLevel as LogLevel });
+      return await runDaemon(
+        { home, env: around.env, main: around.main, log, host: flags.host, port: flags.port, upstreams: true, watch: true },
+        around.print,
+      );
+    },
+    stdio: (flags) => runStdio(around, homeOf(flags.home), flags),
+    init: (flags) => init(around, homeOf(flags.home), flags),
+    evolve: (flags) => evolve(homeOf(flags.home), flags.to),
+    doctor: (flags) => doctor(around, homeOf(flags.home)),
+    readFolders: async (paths) => (await Promise.all(paths.map((path) => readSkillFolders(resolve(around.cwd, path))))).flat(),
+    writeFolder: (path, files) => writeSkillFolder(resolve(around.cwd, path), files),
+  };
+}
+
+/** The running daemon of the home; else one for the length of the verb. */
+async function openAccess(around: Surroundings, home: string, needs: AccessNeeds): Promise<Access> {
+  const daemon = readDaemon(home);
+  if (daemon !== undefined)
+    return {
+      ...asking(daemon.url, readOperatorToken(home)),
+      running: true,
+      url: daemon.url,
+      home,
+      close: () => Promise.resolve(),
+    };
+  if (!existsSync(join(home, "config"))) {
+    throw new CliFault(`There is no home at ${home}: \`steward init --home ${home}\` prepares one.`, EXIT.usage);
+  }
+  const log = createLog({ level: "warn" });
+  const served = await serve({
+    home,
+    env: around.env,
+    main: around.main,
+    log,
+    host: "127.0.0.1",
+    port: 0,
+    upstreams: needs.upstreams,
+    watch: false,
+    announce: false,
+  });
+  if (needs.upstreams) await served.house.operations.sync();
+  const { url } = served.listening;
+  return { ...asking(url, readOperatorToken(home)), running: false, url, home, close: () => served.stop() };
+}
+
+function asking(url: string, token: string | undefined): Pick<Access, "ask" | "askText"> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const reach = async (path: string, init: RequestInit): Promise<Response> => {
+    try {
+      return await fetch(`${url}${path}`, init);
+    } catch (error) {
+      throw new CliFault(`The daemon at ${url} does not answer: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  return {
+    async ask(method, path, body) {
+      const response = await reach(path, {
+        method,
+        headers: {
+          ...headers,
+          accept: "application/json",
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const answer = (await response.json()) as JsonValue;
+      if (response.ok) return answer;
+      const problem = answer as { title?: string; detail?: string; code?: string };
+      throw new CliFault(
+        [problem.title, problem.detail].filter((part) => part !== undefined).join(" ") || `HTTP ${response.status}`,
+        EXIT.failed,
+        answer,
+      );
+    },
+    async askText(path) {
+      return await (await reach(path, { headers })).text();
+    },
+  };
+}
+
+/** Lays out the starter home where there is none yet. Says what it did. */
+async function layOut(home: string): Promise<boolean> {
+  if (existsSync(join(home, "config/steward.json"))) return false;
+  const starter = starterHome();
+  await mkdir(home, { recursive: true });
+  await cp(starter.config, join(home, "config"), { recursive: true });
+  await cp(starter.skills, join(home, "skills"), { recursive: true });
+  return true;
+}
+
+async function init(around: Surroundings, home: string, flags: { from?: string[]; dryRun: boolean }): Promise<string[]> {
+  const config = join(home, "config/steward.json");
+  if (flags.from === undefined) {
+    if (existsSync(config))
+      return [`${home} is a home already; \`steward init --from all\` adds what your clients are configured with.`];
+    if (flags.dryRun) return [`Would lay out the starter home at ${home}: the sample shop and its skills.`];
+    await layOut(home);
+    return [`The starter home is at ${home}: the sample shop and its skills.`, `Run \`steward serve --home ${home}\`.`];
+  }
+  const found = await importClientConfigs({ env: around.env, cwd: around.cwd, from: flags.from });
+  const lines = found.sources.map((source) => `${source.client}: ${source.path}: ${source.labels.join(", ") || "no servers"}`);
+  for (const problem of found.problems) lines.push(`${problem.where}: ${problem.text}`);
+  if (Object.keys(found.mcpServers).length === 0) return [...lines, "Nothing to take."];
+  if (flags.dryRun) return [...lines, `Would take: ${Object.keys(found.mcpServers).join(", ")}.`];
+  const merged = await mergeImported(home, found.mcpServers);
+  return [
+    ...lines,
+    `Taken into ${config}: ${merged.taken.join(", ") || "none"}.`,
+    ...merged.kept.map((label) => `${label} is configured already and was left as it is.`),
+  ];
+}
+
+/** Moves the sample ecosystem by its switch file; the running upstreams notice. */
+async function evolve(home: string, to: number | undefined): Promise<{ before: number; after: number; last: number }> {
+  const path = join(home, "state/demo.json");
+  const before = existsSync(path) ? demoFormat.schema.parse(JSON.parse(await readFile(path, "utf8"))).version : 1;
+  const after = to ?? Math.min(before + 1, LAST_VERSION);
+  if (after >= 1 && after <= LAST_VERSION) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeAtomic(nodeFiles(), path, `${JSON.stringify({ format: demoFormat.id, version: after })}\n`);
+  }
+  return { before, after, last: LAST_VERSION };
+}
+
+async function doctor(around: Surroundings, home: string): Promise<DoctorLine[]> {
+  const lines: DoctorLine[] = [{ ok: Number(process.versions.node.split(".")[0]) >= 20, what: "node", text: process.version }];
+  try {
+    await import("hnswlib-node");
+    lines.push({ ok: true, what: "hnswlib-node", text: "loads" });
+  } catch {
+    lines.push({
+      ok: "warn",
+      what: "hnswlib-node",
+      text: "is not built; vectors are searched exactly instead (slower above 20,000)",
+    });
+  }
+  if (!existsSync(join(home, "config/steward.json")))
+    return [...lines, { ok: false, what: "home", text: `${home} has no config/steward.json; \`steward init\` makes one` }];
+  try {
+    const config = await readConfig(home, { env: around.env, main: around.main });
+    lines.push({ ok: true, what: "config", text: `${config.upstreams.size} upstreams` });
+    for (const problem of config.problems) lines.push({ ok: false, what: "config", text: `${problem.where}: ${problem.text}` });
+  } catch (error) {
+    return [...lines, { ok: false, what: "config", text: error instanceof Error ? error.message : String(error) }];
+  }
+  const daemon = readDaemon(home);
+  if (daemon !== undefined) lines.push({ ok: true, what: "daemon", text: `runs at ${daemon.url} (pid ${daemon.pid})` });
+  try {
+    const access = await openAccess({ ...around, log: silentLog }, home, { upstreams: true });
+    try {
+      const health = (await access.ask("GET", "/v1/health")) as { problems?: { where: string; text: string }[] };
+      for (const problem of health.problems ?? [])
+        lines.push({ ok: "warn", what: "home", text: `${problem.where}: ${problem.text}` });
+      const upstreams = (await access.ask("GET", "/v1/upstreams")) as {
+        label: string;
+        presence: { state: string; reason?: string };
+        stderrTail?: string;
+      }[];
+      for (const { label, presence } of upstreams) {
+        lines.push({
+          ok: presence.state === "up" || presence.state === "idle" ? true : "warn",
+          what: `upstream ${label}`,
+          text: `${presence.state}${presence.reason === undefined ? "" : `: ${presence.reason}`}`,
+        });
+      }
+    } finally {
+      await access.close();
+    }
+  } catch (error) {
+    lines.push({
+      ok: false,
+      what: "home",
+      text: error instanceof Fault || error instanceof CliFault ? error.message : String(error),
+    });
+  }
+  return lines;
+}
+
+/** Skill folders at or below a path: a folder with SKILL.md is one, others are looked into two levels deep. */
+async function readSkillFolders(path: string, depth = 0): Promise<{ folder: string; files: Record<string, string> }[]> {
+  if (existsSync(join(path, "SKILL.md"))) return [{ folder: basename(path), files: await readTexts(path) }];
+  if (depth >= 3) return [];
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => {
+    throw new CliFault(`${path} is not a folder that can be read.`);
+  });
+  const found: { folder: string; files: Record<string, string> }[] = [];
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.isDirectory() && !["node_modules", ".git"].includes(entry.name))
+      found.push(...(await readSkillFolders(join(path, entry.name), depth + 1)));
+  }
+  return found;
+}
+
+const FILES_MOST = 512;
+
+async function readTexts(root: string): Promise<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  const entries = await readdir(root, { withFileTypes: true, recursive: true });
+  for (const entry of entries) {
+    // Links are not followed: what they point at is not part of the skill.
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name)
+      .slice(root.length + 1)
+      .split(sep)
+      .join("/");
+    if (Object.keys(texts).length >= FILES_MOST)
+      throw new CliFault(`${root} has more than ${FILES_MOST} files; it is not a skill.`);
+    texts[path] = await readFile(join(root, path), "utf8");
+  }
+  return texts;
+}
+
+async function writeSkillFolder(path: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    const problem = pathProblem(name);
+    if (problem !== undefined) throw new CliFault(`${name}: ${problem}`);
+    const file = join(path, name);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * What happens to the catalog: listings, configuration, presence, approvals, judged lineage, time.
+ */
+import { nextHolds, approveHold } from "../catalog/hold.js";
+import { findLineage } from "../catalog/lineage.js";
+import { nextManifest } from "../catalog/version.js";
+import { toTool } from "../catalog/intake.js";
+import { Fault } from "../model/fault.js";
+import type { Event } from "../model/event.js";
+import { splitToolKey, type ToolKey, type UpstreamLabel } from "../model/ids.js";
+import type { PresenceState } from "../model/catalog.js";
+import type { Tool, ListedTool } from "../model/tool.js";
+import { skillsReaching } from "../graph/reach.js";
+import type { LockEntry } from "../model/skill.js";
+import { settleStandings } from "./decide-standings.js";
+import { put, type Draft } from "./draft.js";
+import { putRevision, type SkillWrite } from "./revise.js";
+import { isOffered, type Known } from "./world.js";
+
+type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
+
+export function decideListing(draft: Draft, event: Of<"listing">): void {
+  const { label } = event;
+  const presenceMoved = setPresence(draft, label, "up", undefined, event.at);
+  const known = draft.known.intake.get(label) ?? [];
+  if (JSON.stringify(known) !== JSON.stringify(event.problems)) put(draft, { kind: "intake", label, problems: event.problems });
+  const tools = new Map<ToolKey, Tool>();
+  for (const [key, tool] of draft.known.catalog.tools) if (tool.label !== label) tools.set(key, tool);
+  for (const tool of event.tools) tools.set(tool.key, tool);
+  const moved = moveCatalog(draft, tools, `listing of ${label} (${event.cause})`);
+  if (presenceMoved) settleStandings(draft, { tools: toolsOf(draft.known, label) });
+  draft.answer = { version: draft.known.catalog.version, moved };
+}
+
+export function decideConfigured(draft: Draft, event: Of<"configured">): void {
+  const prefixes = new Map([...event.upstreams].map(([label, { prefix }]) => [label, prefix] as const));
+  put(draft, { kind: "policy", policy: event.policy, prefixes });
+  for (const label of draft.known.presence.keys()) {
+    if (!event.upstreams.has(label)) put(draft, { kind: "presence", label, presence: undefined });
+  }
+  for (const [label, { disabled }] of event.upstreams) {
+    const presence = draft.known.presence.get(label);
+    if (disabled) setPresence(draft, label, "disabled", "disabled in the configuration", event.at);
+    // What was away stays away with its `since`: a restart of the daemon does not renew the grace period.
+    else if (presence?.state !== "away") setPresence(draft, label, "connecting", undefined, event.at);
+  }
+  const tools = new Map([...draft.known.catalog.tools].filter(([, tool]) => event.upstreams.has(tool.label)));
+  if (tools.size < draft.known.catalog.tools.size) moveCatalog(draft, tools, "configuration: an upstream was taken out");
+  // Level-triggered: whatever an earlier run left behind, standings are as the present ground state says.
+  settleStandings(draft, { skills: draft.known.library.skills.keys() });
+  draft.effects.push({ kind: "announce-tools" });
+}
+
+export function decidePresence(draft: Draft, event: Of<"presence">): void {
+  const before = draft.known.presence.get(event.label);
+  if (!setPresence(draft, event.label, event.state, event.reason, event.at)) return;
+  const bears = (state: PresenceState | undefined): boolean =>
+    state === "away" || !isOffered(state === undefined ? undefined : { state, since: "", reason: undefined });
+  if (bears(before?.state) || bears(event.state)) settleStandings(draft, { tools: toolsOf(draft.known, event.label) });
+}
+
+/** Time passed: skills of upstreams that are away beyond the grace period come to rest. */
+export function decideTick(draft: Draft, event: Of<"tick">): void {
+  const tools: ToolKey[] = [];
+  for (const [label, presence] of draft.known.presence) {
+    const due = presence.state === "away" && Date.parse(event.at) - Date.parse(presence.since) >= draft.known.policy.graceMs;
+    if (due) tools.push(...toolsOf(draft.known, label));
+  }
+  if (tools.length > 0) settleStandings(draft, { tools });
+}
+
+export function decideToolApproved(draft: Draft, event: Of<"tool-approved">): void {
+  const tool = draft.known.catalog.tools.get(event.tool);
+  if (tool === undefined)
+    throw new Fault("tool-unknown", `${event.tool} is not in catalog version ${draft.known.catalog.version}.`);
+  if (tool.digests.contract !== event.contract || tool.digests.text !== event.text) {
+    throw new Fault("approval-stale", `${event.tool} now has contract ${tool.digests.contract} and text ${tool.digests.text}.`, {
+      contract: tool.digests.contract,
+      text: tool.digests.text,
+    });
+  }
+  put(draft, { kind: "holds", holds: approveHold(draft.known.holds, tool, event.by, event.at) });
+  settleStandings(draft, { tools: [event.tool] });
+  draft.effects.push({ kind: "announce-tools" });
+}
+
+export function decideLineageJudged(draft: Draft, event: Of<"lineage-judged">): void {
+  const link = draft.known.lineage.get(event.link);
+  if (link === undefined) throw new Fault("lineage-unknown", `There is no link ${event.link}; see the lineage of the catalog.`);
+  const { confirmed: _confirmed, rejected: _rejected, ...rest } = link;
+  const verdict = { by: event.by, at: event.at };
+  put(draft, {
+    kind: "lineage",
+    links: [event.verdict === "confirm" ? { ...rest, confirmed: verdict } : { ...rest, rejected: verdict }],
+  });
+  settleStandings(draft, { tools: [link.from as ToolKey] });
+}
+
+/** Puts a new set of tools in force as the next version, with lineage, holds and standings. False where nothing moved. */
+function moveCatalog(draft: Draft, tools: ReadonlyMap<ToolKey, Tool>, cause: string): boolean {
+  const before = draft.known;
+  const manifest = nextManifest(before.catalog, tools, before.now, cause);
+  if (manifest === undefined) return false;
+  const moved: Tool[] = [];
+  const removed: ToolKey[] = [];
+  const documents = new Map<string, ListedTool>();
+  for (const [key, tool] of tools) {
+    if (before.catalog.tools.get(key)?.digests.document === tool.digests.document) continue;
+    moved.push(tool);
+    documents.set(tool.digests.document, tool.document);
+  }
+  for (const key of before.catalog.tools.keys()) if (!tools.has(key)) removed.push(key);
+  put(draft, { kind: "catalog-version", manifest, documents, moved, removed });
+  traceLineage(draft, before, moved, removed);
+  adoptVerified(draft, moved);
+  const holdsMoved = weighHolds(draft, before, moved, removed);
+  settleStandings(draft, { tools: [...moved.map((tool) => tool.key), ...removed, ...holdsMoved] });
+  draft.effects.push({ kind: "announce-tools" });
+  draft.effects.push({
+    kind: "log",
+    level: "info",
+    text: `catalog version ${manifest.version}: ${cause}`,
+    data: { tools: tools.size, moved: moved.length, removed: removed.length },
+  });
+  return true;
+}
+
+/**
+ * Skills that were written before their tools were listed: where a tool is there as the skill says (or the skill says nothing), the
+ * listed definition is what it counts as verified against from now on, so that later changes can be judged.
+ */
+function adoptVerified(draft: Draft, moved: readonly Tool[]): void {
+  const writes: SkillWrite[] = [];
+  for (const name of skillsReaching(
+    draft.world.graph,
+    moved.map((tool) => tool.key),
+  ).sort()) {
+    const skill = draft.known.library.skills.get(name);
+    const entry = draft.known.library.lock.skills[name];
+    if (skill === undefined || entry === undefined) continue;
+    const adopted: Record<string, LockEntry["verified"][string]> = {};
+    for (const need of skill.contract.requires) {
+      const tool = draft.known.catalog.tools.get(need.tool as ToolKey);
+      const fits = tool !== undefined && (need.contractDigest === "" || need.contractDigest === tool.digests.contract);
+      if (fits && entry.verified[need.tool] === undefined) adopted[need.tool] = { ...tool.digests };
+    }
+    if (Object.keys(adopted).length === 0) continue;
+    const edit = {
+      kind: "keep",
+      skill: name,
+      cause: "its tools were listed as the skill says",
+      signature: `adopt:${skill.digest}`,
+      by: "mechanical",
+    } as const;
+    writes.push({ name, files: skill.files, provenance: entry.provenance, verified: { ...entry.verified, ...adopted }, edit });
+  }
+  if (writes.length > 0) putRevision(draft, { cause: "tools were listed for the first time", writes });
+}
+
+function traceLineage(draft: Draft, before: Known, moved: readonly Tool[], removed: readonly ToolKey[]): void {
+  if (removed.length === 0) return;
+  const labels = new Set(removed.map((key) => splitToolKey(key).label));
+  const added = moved.filter((tool) => !before.catalog.tools.has(tool.key));
+  const kept: { before: Tool; after: Tool }[] = [];
+  for (const [key, after] of draft.known.catalog.tools) {
+    const old = before.catalog.tools.get(key);
+    if (old !== undefined && labels.has(after.label)) kept.push({ before: old, after });
+  }
+  const gone = removed.map((key) => before.catalog.tools.get(key)).filter((tool) => tool !== undefined);
+  const links = findLineage({ removed: gone, added, kept, atVersion: draft.known.catalog.version });
+  const fresh = links.filter((link) => !draft.known.lineage.has(link.id));
+  if (fresh.length > 0) put(draft, { kind: "lineage", links: fresh });
+}
+
+/** Weighs safety of what moved; returns the tools whose hold began or ended. */
+function weighHolds(draft: Draft, before: Known, moved: readonly Tool[], removed: readonly ToolKey[]): ToolKey[] {
+  const weighed = [
+    ...moved.map((after) => ({
+      key: after.key,
+      before: before.catalog.tools.get(after.key) ?? departedTool(before, after.key),
+      after,
+    })),
+    ...removed.map((key) => ({ key, before: before.catalog.tools.get(key), after: undefined })),
+  ];
+  const holds = nextHolds(before.holds, weighed, draft.known.now, { holdOnTextChange: draft.known.policy.holdOnTextChange });
+  if (JSON.stringify(holds) === JSON.stringify(before.holds)) return [];
+  put(draft, { kind: "holds", holds });
+  const keys = new Set([...Object.keys(holds.held), ...Object.keys(before.holds.held)]);
+  return [...keys].filter((key) => (holds.held[key] === undefined) !== (before.holds.held[key] === undefined)) as ToolKey[];
+}
+
+/** The last definition of a tool that had left: what a returning one is measured against. */
+function departedTool(known: Known, key: ToolKey): Tool | undefined {
+  const departed = known.catalog.departed.get(key);
+  const listed = departed === undefined ? undefined : known.definitions.get(departed.document);
+  return listed === undefined ? undefined : toTool(splitToolKey(key).label, listed);
+}
+
+function setPresence(draft: Draft, label: UpstreamLabel, state: PresenceState, reason: string | undefined, at: string): boolean {
+  const before = draft.known.presence.get(label);
+  if (before?.state === state && before.reason === reason) return false;
+  const since = before?.state === state ? before.since : at;
+  put(draft, { kind: "presence", label, presence: { state, since, reason } });
+  return before?.state !== state;
+}
+
+/** Tools of a label, those that left included: skills may still name them. */
+function toolsOf(known: Known, label: UpstreamLabel): ToolKey[] {
+  const keys = [...known.catalog.tools.keys(), ...known.catalog.departed.keys()];
+  return keys.filter((key) => splitToolKey(key).label === label);
+}

@@ -1,0 +1,109 @@
+/**
+ * What happens in episodes: views answered, calls made, outcomes told or verified.
+ */
+import { canonicalJson, sha256 } from "../catalog/canonical.js";
+import { Fault } from "../model/fault.js";
+import type { Episode, Evidence, Outcome } from "../model/episode.js";
+import type { EpisodeOpening, Event } from "../model/event.js";
+import type { JsonValue } from "../model/json.js";
+import { put, type Draft } from "./draft.js";
+
+type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
+
+export function decideEpisodeOpened(draft: Draft, event: Of<"episode-opened">): void {
+  put(draft, { kind: "episode", episode: openEpisode(event.episode, event.opening, event.at) });
+}
+
+export function decideViewAnswered(draft: Draft, event: Of<"view-answered">): void {
+  const { record } = event;
+  const episode = runningEpisode(draft, record.episode, event.open, event.at);
+  put(draft, { kind: "view", record });
+  put(draft, {
+    kind: "episode",
+    episode: {
+      ...episode,
+      moved: event.at,
+      turn: record.request.kind === "start" ? episode.turn + 1 : episode.turn,
+      explored: record.request.kind === "explore" ? episode.explored + 1 : episode.explored,
+      skillChars: Math.max(episode.skillChars, record.view.budgets.skill_chars.used),
+      views: [...episode.views, record.view.view],
+    },
+  });
+}
+
+/** A call is evidence whatever became of its episode meanwhile: it is written down after the answer went out. */
+export function decideEpisodeCall(draft: Draft, event: Of<"episode-call">): void {
+  const { line } = event;
+  const episode = draft.world.episodes.get(line.episode) ?? openEpisode(line.episode, event.open ?? unnamed, event.at);
+  const seq = episode.calls + 1;
+  put(draft, { kind: "call", line: { ...line, format: "call/1", seq } });
+  put(draft, {
+    kind: "episode",
+    episode: {
+      ...episode,
+      moved: event.at,
+      calls: seq,
+      tools: episode.tools.includes(line.tool) ? episode.tools : [...episode.tools, line.tool],
+    },
+  });
+  draft.answer = { seq };
+}
+
+/** How far an outcome is trusted; a weaker word never replaces a stronger one. */
+const trustRank: Record<Outcome["trust"], number> = { claim: 0, replay: 1, state: 2, human: 3 };
+
+export function decideEpisodeFinished(draft: Draft, event: Of<"episode-finished">): void {
+  const episode = draft.world.episodes.get(event.episode);
+  if (episode === undefined) throw new Fault("episode-unknown", `There is no episode ${event.episode}.`);
+  const { outcome } = event;
+  if (episode.outcome !== undefined && trustRank[outcome.trust] < trustRank[episode.outcome.trust]) {
+    throw new Fault(
+      "episode-finished",
+      `Its outcome is already ${episode.outcome.outcome}, by ${episode.outcome.trust}; a ${outcome.trust} cannot replace that.`,
+    );
+  }
+  put(draft, { kind: "episode", episode: { ...episode, moved: event.at, outcome } });
+  if (outcome.trust !== "claim") {
+    const evidence: Evidence = {
+      format: "evidence/1",
+      episode: episode.episode,
+      task: episode.task,
+      calls: [...event.calls],
+      outcome,
+    };
+    put(draft, { kind: "evidence", digest: sha256(canonicalJson(evidence as unknown as JsonValue)), evidence });
+  }
+  draft.effects.push({ kind: "episode-ended", episode: event.episode });
+}
+
+const unnamed: EpisodeOpening = { task: "", explicit: false, principal: "unknown" };
+
+function runningEpisode(draft: Draft, id: string, opening: EpisodeOpening | undefined, at: string): Episode {
+  const episode = draft.world.episodes.get(id);
+  if (episode === undefined) {
+    if (opening === undefined) throw new Fault("episode-unknown", `There is no episode ${id}; start_task opens one.`);
+    return openEpisode(id, opening, at);
+  }
+  if (episode.outcome !== undefined)
+    throw new Fault("episode-finished", `${id} ended at ${episode.outcome.at}; start_task opens a new one.`);
+  return episode;
+}
+
+function openEpisode(id: string, opening: EpisodeOpening, at: string): Episode {
+  return {
+    format: "episode/1",
+    episode: id,
+    opened: at,
+    moved: at,
+    task: opening.task,
+    explicit: opening.explicit,
+    principal: opening.principal,
+    ...(opening.session === undefined ? {} : { session: opening.session }),
+    turn: 0,
+    explored: 0,
+    skillChars: 0,
+    views: [],
+    calls: 0,
+    tools: [],
+  };
+}

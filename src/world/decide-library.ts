@@ -1,0 +1,205 @@
+/**
+ * What people do to the library: hand edits, imports, pins, approvals, reverts, removal.
+ */
+import { findCycle } from "../graph/reach.js";
+import { Fault } from "../model/fault.js";
+import type { Event } from "../model/event.js";
+import type { SkillName, ToolKey } from "../model/ids.js";
+import type { Problem } from "../model/problem.js";
+import type { Contract, Skill } from "../model/skill.js";
+import type { ListedTool } from "../model/tool.js";
+import { lintSkill } from "../skills/lint.js";
+import { CONTRACT_PATH, writeContract } from "../skills/contract.js";
+import { withInferred } from "../skills/infer.js";
+import { parseSkill } from "../skills/text.js";
+import { settleStandings } from "./decide-standings.js";
+import { put, type Draft } from "./draft.js";
+import { dependants } from "./known.js";
+import { putRevision, type SkillWrite } from "./revise.js";
+import type { Known } from "./world.js";
+
+type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
+
+/** Digests of the present tools that a contract requires: what a skill written now is verified against. */
+export function presentDigests(known: Known, contract: Contract): SkillWrite["verified"] {
+  const verified: Record<string, { contract: string; text: string; document: string }> = {};
+  for (const { tool } of contract.requires) {
+    const present = known.catalog.tools.get(tool as ToolKey);
+    if (present !== undefined) verified[tool] = { ...present.digests };
+  }
+  return verified;
+}
+
+/** Hand edits and imports: each skill by itself; what cannot be read leaves the last good one in force. */
+export function decideSkillsWritten(draft: Draft, event: Of<"skills-written">): void {
+  const writes: SkillWrite[] = [];
+  const problems: Problem[] = [];
+  for (const written of event.written) {
+    const { skill, problems: found } = parseSkill(written, event.by);
+    problems.push(...found);
+    if (skill === undefined) continue;
+    const blocked = problemWithSkill(draft.known, skill);
+    if (blocked !== undefined) problems.push(blocked);
+    else writes.push(writeOf(draft.known, skill, event));
+  }
+  for (const name of event.missing) {
+    const skill = draft.known.library.skills.get(name);
+    const entry = draft.known.library.lock.skills[name];
+    if (skill === undefined || entry === undefined) continue;
+    problems.push({
+      code: "skill-folder-missing",
+      where: `skills/${name}`,
+      text: "The folder was gone; it was restored. To remove a skill use `steward skills remove`.",
+    });
+    const edit = {
+      kind: "keep",
+      skill: name,
+      cause: "its folder was missing and was restored",
+      signature: `restore:${name}`,
+      by: "mechanical",
+    } as const;
+    writes.push({ name, files: skill.files, provenance: entry.provenance, verified: entry.verified, edit });
+  }
+  for (const problem of problems) draft.effects.push({ kind: "log", level: "warn", text: `${problem.where}: ${problem.text}` });
+  draft.answer = {
+    problems: problems.map(({ code, where, text }) => ({ code, where, text })),
+    written: writes.map((write) => write.name),
+    revision: draft.known.library.revision,
+  };
+  if (writes.length === 0) return;
+  applyWrites(draft, writes, event.by === "human" ? "hand edit" : event.by);
+  draft.answer = { ...draft.answer, revision: draft.known.library.revision };
+}
+
+/** Dependencies read out of the prose of a skill that states none are written down as inferred, not asserted. */
+function writeOf(known: Known, skill: Skill, { by, verified }: Of<"skills-written">): SkillWrite {
+  const contract = skill.contract.requires.length === 0 ? withInferred(skill, known.catalog.tools) : skill.contract;
+  const files = contract === skill.contract ? skill.files : { ...skill.files, [CONTRACT_PATH]: writeContract(contract) };
+  const verb = by === "human" ? "edited by hand" : by === "import" ? "imported" : "part of the starter library";
+  return {
+    name: skill.name,
+    files,
+    provenance: by,
+    verified: verified?.get(skill.name) ?? presentDigests(known, contract),
+    edit: {
+      kind: known.library.skills.has(skill.name) ? "modify" : "add",
+      skill: skill.name,
+      cause: verb,
+      signature: `${by}:${skill.digest}`,
+      by,
+    },
+  };
+}
+
+/** What keeps a readable skill out of the library: only what would make the library itself wrong. */
+function problemWithSkill(known: Known, skill: Skill): Problem | undefined {
+  const cycle = findCycle([...[...known.library.skills.values()].filter((other) => other.name !== skill.name), skill]);
+  if (cycle !== undefined) {
+    return {
+      code: "skill-cycle",
+      where: skill.name,
+      text: `It would use itself: ${cycle.join(" → ")}; take one of these uses out.`,
+    };
+  }
+  return undefined;
+}
+
+function applyWrites(
+  draft: Draft,
+  writes: readonly SkillWrite[],
+  cause: string,
+  definitions: ReadonlyMap<string, ListedTool> = new Map(),
+): void {
+  const written = putRevision(draft, { cause, writes, definitions });
+  settleStandings(draft, { skills: dependants(draft.known, written) });
+  draft.effects.push({ kind: "announce-skills" });
+}
+
+export function decideSkillPinned(draft: Draft, event: Of<"skill-pinned">): void {
+  requireSkill(draft.known, event.skill);
+  put(draft, { kind: "pinned", skill: event.skill, pin: event.pinned ? { at: event.at, by: event.by } : undefined });
+}
+
+/** A person looked at the skill and its tools as they are now: what it is verified against moves to the present. */
+export function decideSkillApproved(draft: Draft, event: Of<"skill-approved">): void {
+  const skill = requireSkill(draft.known, event.skill);
+  const entry = draft.known.library.lock.skills[skill.name];
+  const gone = skill.contract.requires.find(
+    (need) => need.optional !== true && !draft.known.catalog.tools.has(need.tool as ToolKey),
+  );
+  if (gone !== undefined) {
+    throw new Fault(
+      "edit-refused",
+      `${skill.name} needs ${gone.tool}, which is not in the catalog; edit the skill or run maintenance first.`,
+    );
+  }
+  const confirmed = lintSkill(skill);
+  const edit = {
+    kind: "keep",
+    skill: skill.name,
+    cause: `looked at and approved by ${event.by}`,
+    signature: `approve:${skill.digest}`,
+    by: "human",
+  } as const;
+  const write: SkillWrite = {
+    name: skill.name,
+    files: skill.files,
+    provenance: entry?.provenance ?? "human",
+    verified: presentDigests(draft.known, skill.contract),
+    edit,
+  };
+  applyWrites(draft, [write], `approval of ${skill.name}`);
+  draft.answer = { lint: confirmed.map(({ code, where, text }) => ({ code, where, text })) };
+}
+
+export function decideSkillRemoved(draft: Draft, event: Of<"skill-removed">): void {
+  const skill = requireSkill(draft.known, event.skill);
+  if (draft.known.pinned.has(skill.name)) throw new Fault("skill-pinned", `${skill.name} is pinned; unpin it first.`);
+  const users = dependants(draft.known, [skill.name]);
+  putRevision(draft, {
+    cause: `removal of ${skill.name} by ${event.by}`,
+    writes: [],
+    removed: [skill.name],
+    notes: [
+      { kind: "remove", skill: skill.name, cause: `removed by ${event.by}`, signature: `remove:${skill.digest}`, by: "human" },
+    ],
+  });
+  put(draft, { kind: "standings", set: new Map(), drop: [skill.name] });
+  users.delete(skill.name);
+  settleStandings(draft, { skills: users });
+  draft.effects.push({ kind: "announce-skills" });
+  draft.answer = { revision: draft.known.library.revision };
+}
+
+/** Back to what stood at an earlier revision, as a new revision. Skills added since are kept and named: nothing is deleted by this. */
+export function decideLibraryReverted(draft: Draft, event: Of<"library-reverted">): void {
+  const writes: SkillWrite[] = [];
+  for (const [name, { files, entry }] of event.stood) {
+    if (event.skill !== undefined && event.skill !== name) continue;
+    const present = draft.known.library.skills.get(name);
+    const lock = draft.known.library.lock.skills[name];
+    if (present !== undefined && lock !== undefined && sameFiles(lock.files, entry.files)) continue;
+    const edit = {
+      kind: present === undefined ? "add" : "modify",
+      skill: name,
+      cause: `reverted to library revision ${event.to} by ${event.by}`,
+      signature: `revert:${name}:${event.to}`,
+      by: "human",
+    } as const;
+    writes.push({ name, files, provenance: entry.provenance, verified: entry.verified, edit });
+  }
+  const since = event.skill === undefined ? [...draft.known.library.skills.keys()].filter((name) => !event.stood.has(name)) : [];
+  if (writes.length > 0) applyWrites(draft, writes, `revert to library revision ${event.to}`, event.definitions);
+  draft.answer = { revision: draft.known.library.revision, changed: writes.map((write) => write.name), keptSince: since };
+}
+
+function sameFiles(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((path) => a[path] === b[path]);
+}
+
+function requireSkill(known: Known, name: SkillName): Skill {
+  const skill = known.library.skills.get(name);
+  if (skill === undefined) throw new Fault("skill-unknown", `There is no skill ${name}.`);
+  return skill;
+}

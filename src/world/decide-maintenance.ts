@@ -1,0 +1,137 @@
+/**
+ * A maintenance run's proposals come back: the gate, one library revision, the report.
+ *
+ * Work begun before the world moved is distrusted: an edit whose skill or tools are not what they were when it was proposed is
+ * refused, and the skill is simply due again.
+ */
+import { gateEdit } from "../maintain/gate.js";
+import { differenceOf } from "../maintain/difference.js";
+import type { Event } from "../model/event.js";
+import type { JsonValue } from "../model/json.js";
+import type { MaintenanceReport, ProposedEdit } from "../model/maintenance.js";
+import type { EditRecord } from "../model/skill.js";
+import { presentDigests } from "./decide-library.js";
+import { settleStandings } from "./decide-standings.js";
+import { put, type Draft } from "./draft.js";
+import { dependants } from "./known.js";
+import { dueSkills } from "./due.js";
+import { putRevision, type SkillWrite } from "./revise.js";
+
+type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
+type Applied = MaintenanceReport["applied"][number];
+type Refused = MaintenanceReport["refused"][number];
+
+export function decideMaintenanceProposed(draft: Draft, event: Of<"maintenance-proposed">): void {
+  const before = draft.known;
+  const moved = event.basis.catalog !== before.catalog.version || event.basis.library !== before.library.revision;
+  const { accepted, proposed, refused } = sortOut(draft, event, moved);
+  const due = dueSkills(before, event.mode).length;
+  const applied: Applied[] = [];
+  for (const edit of accepted) applied.push(shown(draft, edit));
+  // A gate's refusal is remembered; an edit that only came too late is not.
+  if (!event.dryRun) applyAccepted(draft, event, accepted, moved ? [] : refused);
+  const report: MaintenanceReport = {
+    format: "maintenance-report/1",
+    id: event.id,
+    at: event.at,
+    mode: event.mode,
+    dryRun: event.dryRun,
+    basis: { ...event.basis },
+    library: draft.known.library.revision,
+    applied,
+    proposed: proposed.map((edit) => shown(draft, edit)),
+    refused,
+    revived: revivedSince(draft),
+    stillInactive: [...draft.known.standings]
+      .filter(([, standing]) => standing.standing === "inactive")
+      .map(([skill, standing]) => ({ skill, reason: standing.reasons[0]?.text ?? standing.because ?? "" })),
+    tokens: { ...event.tokens },
+    looked: { due, all: before.library.skills.size },
+  };
+  put(draft, { kind: "report", report });
+  draft.answer = { report: report as unknown as JsonValue };
+}
+
+function sortOut(
+  draft: Draft,
+  event: Of<"maintenance-proposed">,
+  moved: boolean,
+): { accepted: ProposedEdit[]; proposed: ProposedEdit[]; refused: Refused[] } {
+  const accepted: ProposedEdit[] = [];
+  const proposed: ProposedEdit[] = [];
+  const refused: Refused[] = [];
+  for (const edit of event.edits) {
+    const findings = moved
+      ? ["The catalog or the library moved while this was worked out; it is due again."]
+      : gateEdit(edit, gateContext(draft));
+    if (findings.length > 0) refused.push({ ...record(edit), findings });
+    else if (edit.certain) accepted.push(edit);
+    else proposed.push(edit);
+  }
+  return { accepted, proposed, refused };
+}
+
+function gateContext(draft: Draft): Parameters<typeof gateEdit>[1] {
+  return {
+    tools: draft.known.catalog.tools,
+    skills: draft.known.library.skills,
+    held: new Set(Object.keys(draft.known.holds.held)),
+    pinned: new Set(draft.known.pinned.keys()),
+    provenance: (skill) => draft.known.library.lock.skills[skill]?.provenance,
+    rejected: new Set(draft.known.rejected.keys()),
+  };
+}
+
+function applyAccepted(
+  draft: Draft,
+  event: Of<"maintenance-proposed">,
+  accepted: readonly ProposedEdit[],
+  remembered: readonly Refused[],
+): void {
+  const writes: SkillWrite[] = [];
+  const notes: EditRecord[] = [];
+  for (const edit of accepted) {
+    if (edit.files === undefined || edit.contract === undefined) {
+      notes.push(record(edit));
+      continue;
+    }
+    writes.push({
+      name: edit.skill,
+      files: edit.files,
+      provenance: edit.by === "llm" ? "llm" : (draft.known.library.lock.skills[edit.skill]?.provenance ?? "rules"),
+      verified: presentDigests(draft.known, edit.contract),
+      edit: record(edit),
+    });
+  }
+  const skipped = accepted
+    .filter((edit) => edit.kind === "skip")
+    .map((edit) => ({ ...record(edit), findings: ["not worth an edit"] }));
+  const set = new Map(
+    [...remembered, ...skipped].map(
+      (edit) => [edit.signature, { skill: edit.skill, why: edit.findings.join(" "), at: event.at }] as const,
+    ),
+  );
+  if (set.size > 0) put(draft, { kind: "rejected", set });
+  if (writes.length === 0) return;
+  const written = putRevision(draft, { cause: `maintenance ${event.id} (${event.mode})`, writes, notes });
+  settleStandings(draft, { skills: dependants(draft.known, written) });
+  draft.effects.push({ kind: "announce-skills" });
+}
+
+function revivedSince(draft: Draft): string[] {
+  const before = draft.world.standings;
+  return [...draft.known.standings]
+    .filter(([name, standing]) => standing.standing === "active" && before.get(name)?.standing === "inactive")
+    .map(([name]) => name)
+    .sort();
+}
+
+function shown(draft: Draft, edit: ProposedEdit): Applied {
+  const old = draft.world.library.skills.get(edit.skill)?.files["SKILL.md"] ?? "";
+  const difference = edit.files === undefined ? undefined : differenceOf(old, edit.files["SKILL.md"] ?? "");
+  return { ...record(edit), evidence: [...edit.evidence], ...(difference === undefined ? {} : { difference }) };
+}
+
+function record(edit: ProposedEdit): EditRecord {
+  return { kind: edit.kind, skill: edit.skill, cause: edit.cause, signature: edit.signature, by: edit.by };
+}

@@ -1,0 +1,98 @@
+/**
+ * What a moved world means for skills: new standings, and the immediate revival of what a returning tool makes whole again (T4).
+ */
+import { skillsReaching } from "../graph/reach.js";
+import type { SkillName, ToolKey } from "../model/ids.js";
+import type { PastSkill } from "../model/ports.js";
+import type { Standing } from "../model/standing.js";
+import { put, type Draft } from "./draft.js";
+import { dependants } from "./known.js";
+import { putRevision } from "./revise.js";
+import { computeStandings } from "./standings.js";
+import type { Known } from "./world.js";
+
+/** Recomputes the standings that the given tools and skills can move, and writes down those that did. */
+export function settleStandings(draft: Draft, cause: { tools?: Iterable<ToolKey>; skills?: Iterable<SkillName> }): void {
+  const reached = new Set<SkillName>(skillsReaching(draft.world.graph, cause.tools ?? []));
+  // Skills of this very decision are not in the graph yet; the graph is of the moment before.
+  for (const name of dependants(draft.known, [...(cause.skills ?? []), ...reached])) reached.add(name);
+  const before = draft.known.standings;
+  writeStandings(draft, reached);
+  const revived = reviveWhole(draft, reached);
+  if (revived.length > 0) writeStandings(draft, dependants(draft.known, revived));
+  announce(draft, before);
+}
+
+function writeStandings(draft: Draft, skills: Iterable<SkillName>): void {
+  const set = new Map<SkillName, Standing>();
+  for (const [name, standing] of computeStandings(draft.known, [...skills].sort())) {
+    if (!sameStanding(draft.known.standings.get(name), standing)) set.set(name, standing);
+  }
+  if (set.size > 0) put(draft, { kind: "standings", set, drop: [] });
+}
+
+function sameStanding(a: Standing | undefined, b: Standing): boolean {
+  return a !== undefined && JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Restores earlier states of resting skills whose tools all stand again exactly as they were verified. */
+function reviveWhole(draft: Draft, skills: Iterable<SkillName>): SkillName[] {
+  const restored: { name: SkillName; state: PastSkill }[] = [];
+  for (const name of [...skills].sort()) {
+    const standing = draft.known.standings.get(name);
+    if (standing?.standing !== "inactive" || standing.because !== "broken" || draft.known.pinned.has(name)) continue;
+    const state = (draft.known.past.get(name) ?? []).find((past) => isWhole(draft.known, past));
+    if (state !== undefined) restored.push({ name, state });
+  }
+  if (restored.length === 0) return [];
+  putRevision(draft, {
+    cause: `known contracts are back in catalog version ${draft.known.catalog.version}`,
+    writes: restored.map(({ name, state }) => ({
+      name,
+      files: state.files,
+      provenance: state.entry.provenance,
+      verified: state.entry.verified,
+      edit: {
+        kind: "modify",
+        skill: name,
+        cause: `T4: the contracts it was verified against are back; restored from library revision ${state.revision}`,
+        signature: `revive:${name}:${state.revision}`,
+        by: "mechanical",
+      },
+    })),
+  });
+  return restored.map(({ name }) => name);
+}
+
+function isWhole(known: Known, past: PastSkill): boolean {
+  const verified = Object.entries(past.entry.verified);
+  return (
+    verified.length > 0 &&
+    verified.every(([key, digests]) => {
+      const tool = known.catalog.tools.get(key as ToolKey);
+      return tool !== undefined && tool.digests.contract === digests.contract && known.holds.held[key] === undefined;
+    })
+  );
+}
+
+function announce(draft: Draft, before: Known["standings"]): void {
+  const after = draft.known.standings;
+  if (after === before) return;
+  const due: SkillName[] = [];
+  let moved = false;
+  for (const [name, standing] of after) {
+    const old = before.get(name);
+    if (old?.standing !== standing.standing) {
+      moved = true;
+      if (standing.standing === "inactive" && standing.because === "broken") due.push(name);
+      draft.effects.push({
+        kind: "log",
+        level: "info",
+        text: `skill ${name} is ${standing.standing}${standing.because === undefined ? "" : ` (${standing.because})`}`,
+        data: { skill: name, reasons: standing.reasons.map((reason) => reason.text) },
+      });
+    }
+  }
+  if (moved) draft.effects.push({ kind: "announce-skills" });
+  if (due.length > 0) draft.effects.push({ kind: "maintenance-due", skills: due.sort() });
+}

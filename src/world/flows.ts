@@ -1,0 +1,96 @@
+/**
+ * Data flow between calls: where an argument's value was seen before.
+ *
+ * Values are compared by keyed hashes, so that the memory of an episode holds no result values. A number and its text are one value
+ * (`42` and `"42"`), and so are a text and itself with blanks around it. Sources are traced to the earliest call that showed them.
+ */
+import { sha256 } from "../catalog/canonical.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
+
+/** Leaves looked at per result, and paths kept per shape: enough for tables, bounded for dumps. */
+const LEAVES_MOST = 5_000;
+const SHAPE_MOST = 200;
+/** Shorter texts and one-digit numbers meet by accident. */
+const LENGTH_LEAST = 2;
+
+export interface Leaf {
+  /** JSON pointer. */
+  readonly path: string;
+  readonly value: string | number | boolean | null;
+}
+
+/** hash of a value → first place it was seen in this episode */
+export type FlowMemory = ReadonlyMap<string, { readonly seq: number; readonly path: string }>;
+
+/** What of a tool result is data: structured content, else text that parses as JSON, else the text. */
+export function dataOf(result: JsonObject): JsonValue {
+  if (result["structuredContent"] !== undefined) return result["structuredContent"];
+  const content = Array.isArray(result["content"]) ? result["content"] : [];
+  const texts = content.flatMap((block) =>
+    isJsonObject(block) && block["type"] === "text" && typeof block["text"] === "string" ? [block["text"]] : [],
+  );
+  const values = texts.map(parsed);
+  return values.length === 1 ? (values[0] ?? null) : values;
+}
+
+function parsed(text: string): JsonValue {
+  const first = text.trimStart()[0];
+  if (first !== "{" && first !== "[") return text;
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}
+
+export function leavesOf(value: JsonValue): readonly Leaf[] {
+  const leaves: Leaf[] = [];
+  const walk = (node: JsonValue, path: string): void => {
+    if (leaves.length >= LEAVES_MOST) return;
+    if (Array.isArray(node)) node.forEach((item, index) => walk(item, `${path}/${index}`));
+    else if (isJsonObject(node))
+      for (const [key, item] of Object.entries(node)) walk(item, `${path}/${key.replace(/~/g, "~0").replace(/\//g, "~1")}`);
+    else leaves.push({ path, value: node });
+  };
+  walk(value, "");
+  return leaves;
+}
+
+/** Result paths with types; array positions become `*`, so that a list of any length has one shape. */
+export function shapeOf(value: JsonValue): { path: string; type: string }[] {
+  const shape = new Map<string, string>();
+  for (const leaf of leavesOf(value)) {
+    const path = leaf.path.replace(/\/\d+(?=\/|$)/g, "/*");
+    if (!shape.has(path) && shape.size < SHAPE_MOST) shape.set(path, leaf.value === null ? "null" : typeof leaf.value);
+  }
+  return [...shape].map(([path, type]) => ({ path, type }));
+}
+
+/** Arguments whose values were seen in earlier results of the episode. */
+export function flowsInto(
+  args: JsonValue,
+  memory: FlowMemory,
+  key: string,
+): { to: string; from: { seq: number; path: string } }[] {
+  return leavesOf(args).flatMap((leaf) => {
+    const hash = hashOf(leaf.value, key);
+    const from = hash === undefined ? undefined : memory.get(hash);
+    return from === undefined ? [] : [{ to: `/args${leaf.path}`, from: { ...from } }];
+  });
+}
+
+/** The memory with a result's values added; what was seen earlier stays where it was seen. */
+export function remember(memory: FlowMemory, seq: number, result: JsonValue, key: string): FlowMemory {
+  const next = new Map(memory);
+  for (const leaf of leavesOf(result)) {
+    const hash = hashOf(leaf.value, key);
+    if (hash !== undefined && !next.has(hash)) next.set(hash, { seq, path: leaf.path });
+  }
+  return next;
+}
+
+function hashOf(value: Leaf["value"], key: string): string | undefined {
+  if (value === null || typeof value === "boolean") return undefined;
+  const text = String(value).trim();
+  return text.length < LENGTH_LEAST ? undefined : sha256(`${key}\n${text}`);
+}

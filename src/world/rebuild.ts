@@ -1,0 +1,58 @@
+/**
+ * Rebuild: the world from the ground state on disc. Slow and plain: what `advance` must agree with.
+ */
+import { catalogFrom, emptyCatalog, manifestTools } from "../catalog/version.js";
+import { buildGraph } from "../graph/graph.js";
+import type { Instant, SkillName } from "../model/ids.js";
+import type { Ground } from "../model/ports.js";
+import type { Skill } from "../model/skill.js";
+import { buildSkillIndex } from "../retrieve/skills.js";
+import { buildToolIndex } from "../retrieve/tools.js";
+import { libraryFrom } from "../skills/library.js";
+import { exposedNames } from "./advance.js";
+import { pruneDefinitions } from "./known.js";
+import { emptyKnown, type Known, type World } from "./world.js";
+
+/** The ground state in memory, without anything derived. Policy and prefixes come with the `configured` event. */
+export function knownFrom(ground: Ground, now: Instant): Known {
+  const catalog =
+    ground.manifest === undefined ? emptyCatalog : catalogFrom(ground.manifest, manifestTools(ground.manifest, ground.documents));
+  const library = ground.revision === undefined ? emptyKnown.library : libraryFrom(ground.revision, ground.skills);
+  const known: Known = {
+    ...emptyKnown,
+    catalog,
+    lineage: new Map(ground.lineage.map((link) => [link.id, link])),
+    holds: ground.holds,
+    presence: ground.presence,
+    library,
+    past: ground.pastRevisions,
+    standings: ground.standings,
+    pinned: ground.pinned,
+    rejected: ground.rejected,
+    evidence: ground.evidence,
+    now,
+  };
+  return pruneDefinitions(known, ground.documents);
+}
+
+export function rebuild(ground: Ground, now: Instant): World {
+  return derive(knownFrom(ground, now), new Map(ground.episodes.map((episode) => [episode.episode, episode])));
+}
+
+/** Everything derived, from the ground state in memory. */
+export function derive(known: Known, episodes: World["episodes"]): World {
+  const skills = [...known.library.skills.keys()]
+    .sort()
+    .map((name) => known.library.skills.get(name))
+    .filter((skill) => skill !== undefined);
+  const isActive = (skill: Skill): boolean => known.standings.get(skill.name as SkillName)?.standing === "active";
+  return {
+    ...known,
+    episodes,
+    graph: buildGraph({ skills, tools: [...known.catalog.tools.values()], links: [...known.lineage.values()] }),
+    toolIndex: buildToolIndex(known.catalog.tools.values()),
+    activeSkills: buildSkillIndex(skills.filter(isActive)),
+    restingSkills: buildSkillIndex(skills.filter((skill) => !isActive(skill))),
+    exposed: exposedNames(known),
+  };
+}

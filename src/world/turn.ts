@@ -1,0 +1,281 @@
+/**
+ * A turn: what the world has to say to one request, before anybody judges it.
+ *
+ * Owns: joining search, standings, presence, holds and lineage into candidates and into what must be told beside them
+ *       (substitutions, what was left out, unmatched words).
+ * Speaks: a view request in; plain data out, taken at one moment.
+ * Never: choosing (manager) or cutting to a budget (provision).
+ */
+import { successors } from "../catalog/lineage.js";
+import { closure, skillsReaching } from "../graph/reach.js";
+import { splitToolKey, type SkillName, type ToolKey } from "../model/ids.js";
+import type { LineageLink } from "../model/lineage.js";
+import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/ports.js";
+import type { Skill, Tier } from "../model/skill.js";
+import type { ViewDecisions, ViewRecord, ViewRequest } from "../model/view.js";
+import { searchSkills } from "../retrieve/skills.js";
+import { searchTools, type ToolSearch } from "../retrieve/tools.js";
+import { nameOf } from "./advance.js";
+import { isOffered, isUnavailable, type World } from "./world.js";
+
+type Found = ViewRecord["found"];
+
+export interface Gathered {
+  readonly candidates: ViewCandidates;
+  readonly found: Omit<Found, "marks" | "names">;
+}
+
+/** Atomic skills looked at per request and per step, before the manager chooses; resting ones told of. */
+const ATOMIC_LOOKED_AT = 24;
+const ATOMIC_PER_STEP = 6;
+const RESTING_TOLD = 4;
+/** A resting skill is told of only where it fits nearly as well as what stands. */
+const RESTING_SHARE = 0.6;
+/** Tools looked at for a start, before steps are known. */
+const TOOLS_LOOKED_AT = 16;
+
+/** `allowed`: labels the caller may use; undefined = all. */
+export function gather(world: World, request: ViewRequest, allowed: ReadonlySet<string> | undefined): Gathered {
+  const text = [request.text, ...(request.hints ?? [])].join("\n");
+  const mayUse = (key: ToolKey): boolean => allowed === undefined || allowed.has(splitToolKey(key).label);
+  const offered = (key: ToolKey): boolean => mayUse(key) && isOffered(world.presence.get(splitToolKey(key).label));
+  const usable = (skill: Skill): boolean =>
+    skill.contract.requires.every((need) => need.optional === true || mayUse(need.tool as ToolKey));
+  const { policy } = world;
+  const notices: Found["notices"] = [];
+  const limit = toolLimit(world, request, notices);
+  const search = searchTools(world.toolIndex, text, { limit: request.kind === "start" ? TOOLS_LOOKED_AT : limit, offered });
+  const skillsFor = (need: string, tier: Tier, most: number): SkillCandidate[] =>
+    searchSkills(world.activeSkills, need, { tier, limit: most, lambda: policy.mmrLambda })
+      .hits.filter((hit) => usable(hit.skill))
+      .map(({ skill, score }) => ({ skill, score }));
+  const wantsSkills = request.kind !== "retrieve";
+  const candidates: ViewCandidates = {
+    request,
+    planning: wantsSkills ? skillsFor(text, "planning", policy.planningSkills) : [],
+    atomic: wantsSkills ? skillsFor(text, "atomic", ATOMIC_LOOKED_AT) : [],
+    tools: toolsOf(world, search),
+    forStep: (goal) => ({
+      atomic: skillsFor(goal, "atomic", ATOMIC_PER_STEP),
+      tools: toolsOf(world, searchTools(world.toolIndex, goal, { limit: policy.toolsPerStep * 2, offered })),
+    }),
+    lookup: {
+      skill: (name) => {
+        const skill = activeSkill(world, name);
+        return skill !== undefined && usable(skill) ? skill : undefined;
+      },
+      tool: (key) => (offered(key as ToolKey) ? world.catalog.tools.get(key as ToolKey) : undefined),
+      suppliers: (tool, given) => closure(world.graph, tool, given).filter((supplier) => offered(supplier.tool)),
+      notesOn: (tool) => notesOn(world, tool),
+    },
+    limits: {
+      planning: policy.planningSkills,
+      atomic: policy.atomicSkillsPerView,
+      toolsPerStep: policy.toolsPerStep,
+      tools: limit,
+      mmrLambda: policy.mmrLambda,
+    },
+  };
+  if (search.abstained && search.hits.length === 0) {
+    notices.push({
+      code: "nothing-fits",
+      text: "Nothing in the catalog fits well enough; say the need in other words, or name a system.",
+    });
+  }
+  const resting = wantsSkills ? restingSkills(world, text, usable) : { told: [], substitutions: [] };
+  const found: Gathered["found"] = {
+    catalogVersion: world.catalog.version,
+    libraryRevision: world.library.revision,
+    substitutions: distinct([...askedAndGone(world, text, mayUse), ...resting.substitutions]),
+    alternatives: [],
+    unmatched: [...search.unmatched],
+    notices: [...notices, ...reviewNotices(world)],
+    leftOut: [...resting.told, ...notOffered(world, text, mayUse, limit)],
+    limits: limitsOf(world, request),
+  };
+  return { candidates, found };
+}
+
+/** Completes what was found for the tools that were decided on: marks, names, and whom they took over from. */
+export function complete(world: World, gathered: Gathered, decisions: ViewDecisions): Found {
+  const keys = new Set<ToolKey>(decisions.tools.map((choice) => choice.tool as ToolKey));
+  for (const step of decisions.plan?.steps ?? []) for (const key of step.tools) keys.add(key as ToolKey);
+  const marks: Record<string, string[]> = {};
+  const names: Record<string, string> = {};
+  for (const key of [...keys].sort()) {
+    names[key] = nameOf(world, key);
+    const marked = marksOf(world, key);
+    if (marked.length > 0) marks[key] = marked;
+  }
+  const inherited = takenOver(world, keys);
+  return { ...gathered.found, marks, names, substitutions: distinct([...gathered.found.substitutions, ...inherited]) };
+}
+
+/** What an agent must know of a tool beside its definition. */
+export function marksOf(world: World, key: ToolKey): string[] {
+  const presence = world.presence.get(splitToolKey(key).label);
+  return [
+    ...(world.holds.held[key] === undefined ? [] : ["held"]),
+    ...(world.holds.review[key] === undefined ? [] : ["review"]),
+    ...(isUnavailable(presence) ? ["unavailable"] : []),
+    ...(isOffered(presence) ? [] : ["not-offered"]),
+  ];
+}
+
+function activeSkill(world: World, name: string): Skill | undefined {
+  return world.standings.get(name as SkillName)?.standing === "active" ? world.library.skills.get(name as SkillName) : undefined;
+}
+
+/** Active tool skills written for a tool. */
+function notesOn(world: World, tool: ToolKey): Skill[] {
+  return skillsReaching(world.graph, [tool]).flatMap((name) => {
+    const skill = activeSkill(world, name);
+    const isNote = skill !== undefined && skill.tier === "tool" && skill.contract.requires.some((need) => need.tool === tool);
+    return isNote ? [skill] : [];
+  });
+}
+
+function toolsOf(world: World, search: ToolSearch): ToolCandidate[] {
+  return search.hits.flatMap(({ key, score, reason }) => {
+    const tool = world.catalog.tools.get(key);
+    return tool === undefined ? [] : [{ tool, score, reason }];
+  });
+}
+
+function toolLimit(world: World, request: ViewRequest, notices: Found["notices"]): number {
+  const { policy } = world;
+  if (request.kind !== "retrieve") return policy.exploreTools;
+  const asked = request.limit ?? policy.retrieveLimit;
+  if (asked > policy.retrieveLimit)
+    notices.push({ code: "limit-cut", text: `limit ${asked} was cut to ${policy.retrieveLimit}.` });
+  return Math.min(asked, policy.retrieveLimit);
+}
+
+function limitsOf(world: World, request: ViewRequest): Found["limits"] {
+  const { policy } = world;
+  return {
+    tokens: Math.min(request.budgetTokens ?? policy.viewTokens, policy.viewTokensMax),
+    explore: policy.exploreCalls,
+    skillChars: policy.exploreSkillChars,
+    atomic: policy.atomicSkillsPerView,
+    tools: toolLimit(world, request, []),
+  };
+}
+
+/** Resting skills that would have fitted: told of with their reason, and what took over from their tools. */
+function restingSkills(
+  world: World,
+  text: string,
+  usable: (skill: Skill) => boolean,
+): { told: Found["leftOut"]; substitutions: Found["substitutions"] } {
+  const resting = searchSkills(world.restingSkills, text, { limit: RESTING_TOLD });
+  const standing = searchSkills(world.activeSkills, text, { limit: 1 });
+  if (resting.topRaw < standing.topRaw * RESTING_SHARE) return { told: [], substitutions: [] };
+  const told: Found["leftOut"] = [];
+  const substitutions: Found["substitutions"] = [];
+  for (const { skill, raw } of resting.hits) {
+    if (raw < resting.topRaw * RESTING_SHARE || !usable(skill)) continue;
+    const why = world.standings.get(skill.name);
+    told.push({
+      kind: "skill",
+      id: skill.name,
+      why: `rests (${why?.because ?? "missing"}): ${why?.reasons[0]?.text ?? "its tools have not been listed yet"}`,
+    });
+    for (const reason of why?.reasons ?? []) {
+      const substitution =
+        reason.rule === "T3"
+          ? substitutionFor(world, reason.on as ToolKey, `the skill ${skill.name} was written for it`)
+          : undefined;
+      if (substitution !== undefined) substitutions.push(substitution);
+    }
+  }
+  return { told, substitutions };
+}
+
+/** Tools named in the request that have left. Bare names count where they look like one (a separator or a change of case). */
+function askedAndGone(world: World, text: string, mayUse: (key: ToolKey) => boolean): Found["substitutions"] {
+  if (world.catalog.departed.size === 0) return [];
+  const words = new Set(text.split(/[^A-Za-z0-9_./-]+/).map((word) => word.replace(/[./-]+$/, "")));
+  const result: Found["substitutions"] = [];
+  for (const key of world.catalog.departed.keys()) {
+    const { name } = splitToolKey(key);
+    const named = words.has(key) || words.has(nameOf(world, key)) || (/[_-]|[a-z][A-Z]/.test(name) && words.has(name));
+    const substitution = named && mayUse(key) ? substitutionFor(world, key, "it was asked for") : undefined;
+    if (substitution !== undefined) result.push(substitution);
+  }
+  return result;
+}
+
+function substitutionFor(world: World, key: ToolKey, why: string): Found["substitutions"][number] | undefined {
+  const departed = world.catalog.departed.get(key);
+  if (departed === undefined) return undefined;
+  const next = successors(key, departed.lastVersion, [...world.lineage.values()], (candidate) =>
+    world.catalog.tools.has(candidate),
+  );
+  if (next === undefined)
+    return {
+      asked: key,
+      given: [],
+      why: `${why}; it left after catalog version ${departed.lastVersion} and nothing took over`,
+      certain: true,
+    };
+  const fixed = Object.entries(next.fixedArguments).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+  const renamed = Object.entries(next.params).filter(([old, name]) => old !== name);
+  const how = [...renamed.map(([old, name]) => `${old} is now ${name}`), ...fixed.map((argument) => `set ${argument}`)];
+  return {
+    asked: key,
+    given: [...next.to],
+    why: `${why}; ${next.kind}${how.length > 0 ? ` (${how.join(", ")})` : ""}`,
+    certain: next.level === "certain",
+  };
+}
+
+/** For tools of the view that took over from tools that are gone: an agent may remember the old ones. */
+function takenOver(world: World, keys: ReadonlySet<ToolKey>): Found["substitutions"] {
+  const result: Found["substitutions"] = [];
+  for (const link of world.lineage.values()) {
+    if (!isInForce(link) || world.catalog.tools.has(link.from as ToolKey) || !link.to.some((key) => keys.has(key as ToolKey)))
+      continue;
+    const substitution = substitutionFor(world, link.from as ToolKey, "it left the catalog");
+    if (substitution !== undefined && substitution.given.some((key) => keys.has(key as ToolKey))) result.push(substitution);
+  }
+  return result;
+}
+
+function isInForce(link: LineageLink): boolean {
+  return link.rejected === undefined;
+}
+
+/** One row per asked tool, the first reason given. */
+function distinct(substitutions: Found["substitutions"]): Found["substitutions"] {
+  const seen = new Map<string, Found["substitutions"][number]>();
+  for (const substitution of substitutions) if (!seen.has(substitution.asked)) seen.set(substitution.asked, substitution);
+  return [...seen.values()].sort((a, b) => (a.asked < b.asked ? -1 : a.asked > b.asked ? 1 : 0));
+}
+
+/** Tools that would have been found were their upstream not parked or disabled. */
+function notOffered(world: World, text: string, mayUse: (key: ToolKey) => boolean, limit: number): Found["leftOut"] {
+  const silent = [...world.presence].filter(([, presence]) => !isOffered(presence)).map(([label]) => label);
+  if (silent.length === 0) return [];
+  const hits = searchTools(world.toolIndex, text, { limit, offered: mayUse }).hits;
+  return hits.flatMap(({ key }) => {
+    const { label } = splitToolKey(key);
+    const presence = world.presence.get(label);
+    if (isOffered(presence)) return [];
+    const why = `its upstream ${label} is ${presence?.state ?? "gone"}${presence?.reason === undefined ? "" : ` (${presence.reason})`}`;
+    return [{ kind: "tool" as const, id: key, why }];
+  });
+}
+
+function reviewNotices(world: World): Found["notices"] {
+  const connecting = [...world.presence]
+    .filter(([label, presence]) => presence.state === "connecting" && !hasTools(world, label))
+    .map(([label]) => label);
+  if (connecting.length === 0) return [];
+  return [{ code: "connecting", text: `Not listed yet: ${connecting.sort().join(", ")}; ask again in a moment.` }];
+}
+
+function hasTools(world: World, label: string): boolean {
+  for (const tool of world.catalog.tools.values()) if (tool.label === label) return true;
+  return false;
+}

@@ -1,0 +1,121 @@
+import type { Change } from "../../src/model/change.js";
+import type { Evidence, Episode } from "../../src/model/episode.js";
+import type { SkillName, UpstreamLabel } from "../../src/model/ids.js";
+import type { Presence } from "../../src/model/catalog.js";
+import type { LineageLink } from "../../src/model/lineage.js";
+import type { Ground, PastSkill } from "../../src/model/ports.js";
+import type { LibraryRevisionRecord } from "../../src/model/skill.js";
+import type { Standing } from "../../src/model/standing.js";
+import type { ListedTool } from "../../src/model/tool.js";
+import { emptyHolds } from "../../src/world/world.js";
+
+/** The ground state kept in memory the way the store keeps it on disc: what a rebuild reads. */
+export class MemoryGround {
+  manifest: Ground["manifest"] = undefined;
+  documents = new Map<string, ListedTool>();
+  lineage = new Map<string, LineageLink>();
+  holds = emptyHolds;
+  presence = new Map<UpstreamLabel, Presence>();
+  revisions: LibraryRevisionRecord[] = [];
+  objects = new Map<string, string>();
+  standings = new Map<SkillName, Standing>();
+  pinned = new Map<SkillName, { at: string; by: string }>();
+  episodes = new Map<string, Episode>();
+  rejected = new Map<string, { skill: string; why: string; at: string }>();
+  evidence = new Map<string, Evidence>();
+
+  persist(changes: readonly Change[]): Promise<void> {
+    for (const change of changes) this.apply(change);
+    return Promise.resolve();
+  }
+
+  private apply(change: Change): void {
+    switch (change.kind) {
+      case "catalog-version":
+        this.manifest = change.manifest;
+        for (const [digest, listed] of change.documents) this.documents.set(digest, listed);
+        return;
+      case "lineage":
+        for (const link of change.links) this.lineage.set(link.id, link);
+        return;
+      case "holds":
+        this.holds = change.holds;
+        return;
+      case "presence":
+        if (change.presence === undefined) this.presence.delete(change.label);
+        else this.presence.set(change.label, change.presence);
+        return;
+      case "library-revision":
+        for (const [digest, text] of change.objects) this.objects.set(digest, text);
+        this.revisions.push(change.record);
+        return;
+      case "standings":
+        for (const [name, standing] of change.set) this.standings.set(name, standing);
+        for (const name of change.drop) this.standings.delete(name);
+        return;
+      case "pinned":
+        if (change.pin === undefined) this.pinned.delete(change.skill);
+        else this.pinned.set(change.skill, change.pin);
+        return;
+      case "episode":
+        this.episodes.set(change.episode.episode, change.episode);
+        return;
+      case "evidence":
+        this.evidence.set(change.digest, change.evidence);
+        return;
+      case "rejected":
+        for (const [signature, entry] of change.set) this.rejected.set(signature, entry);
+        return;
+      default:
+        return;
+    }
+  }
+
+  files(record: LibraryRevisionRecord, skill: string): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(record.skills[skill] ?? {}).map(([path, digest]) => [path, this.objects.get(digest) ?? ""]),
+    );
+  }
+
+  read(): Ground {
+    const revision = this.revisions[this.revisions.length - 1];
+    const skills = new Map<SkillName, Record<string, string>>();
+    for (const name of Object.keys(revision?.skills ?? {}))
+      if (revision !== undefined) skills.set(name as SkillName, this.files(revision, name));
+    return {
+      manifest: this.manifest,
+      documents: this.documents,
+      lineage: [...this.lineage.values()],
+      holds: this.holds,
+      presence: this.presence,
+      revision,
+      skills,
+      pastRevisions: this.past(),
+      standings: this.standings,
+      pinned: this.pinned,
+      episodes: [...this.episodes.values()],
+      rejected: this.rejected,
+      evidence: this.evidence.size,
+      problems: [],
+    };
+  }
+
+  /** Earlier states of skills whose lock entry was written anew, newest first, at most eight. */
+  private past(): Map<SkillName, PastSkill[]> {
+    const result = new Map<SkillName, PastSkill[]>();
+    const last = this.revisions[this.revisions.length - 1];
+    for (const name of Object.keys(last?.skills ?? {})) {
+      const states: PastSkill[] = [];
+      let seen = last?.lock.skills[name]?.revision;
+      for (const record of [...this.revisions].reverse()) {
+        const entry = record.lock.skills[name];
+        if (entry === undefined) break;
+        if (entry.revision === seen) continue;
+        states.push({ revision: entry.revision, files: this.files(record, name), entry });
+        seen = entry.revision;
+      }
+      if (states.length > 0) result.set(name as SkillName, states.slice(0, 8));
+    }
+    return result;
+  }
+}
