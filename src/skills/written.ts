@@ -52,16 +52,67 @@ export function readFrontMatter(where: string, text: string): FrontMatterReading
   }
   if (split.blankLines > 0) note("front-matter-late", `The front matter starts on line ${split.blankLines + 1}, not on line 1.`);
 
-  const shape = shapeRefusal(split.head);
-  if (shape !== undefined) return refuse(shape.refused.code, shape.refused.text);
-  const head = readYaml(split.head);
-  if (head.document === undefined) return refuse("front-matter-yaml", head.why);
+  const own = readOwnHead(split.head);
+  if (own !== undefined) return { front: { fields: own, body: split.body }, problems };
+  const head = readAnyHead(split.head, note);
+  if ("refused" in head) return refuse(head.refused.code, head.refused.text);
+  return { front: { fields: head.fields, body: split.body }, problems };
+}
+
+/**
+ * The head in exactly the form we write, without a YAML parser: thousands of our own files are read at every start.
+ * Undefined for anything else. Law: what it returns is what readAnyHead returns.
+ */
+export function readOwnHead(head: string): ReadonlyMap<string, JsonValue> | undefined {
+  const fields = new Map<string, JsonValue>();
+  let metadata: Map<string, string> | undefined;
+  for (const line of head.split("\n")) {
+    if (line === "metadata:" && !fields.has("metadata")) {
+      metadata = new Map();
+      fields.set("metadata", {});
+      continue;
+    }
+    const match = /^( {2})?([a-z][a-z0-9-]*): (".*")$/.exec(line);
+    const [, indent, key = "", quoted = ""] = match ?? [];
+    const target: Map<string, JsonValue> | undefined = indent === undefined ? fields : metadata;
+    const value = match === null ? undefined : parseQuoted(quoted);
+    if (value === undefined || target === undefined || target.has(key)) return undefined;
+    // A top-level field ends the metadata block.
+    if (indent === undefined && metadata !== undefined) closeMetadata();
+    target.set(key, value);
+  }
+  closeMetadata();
+  return fields.size === 0 ? undefined : fields;
+
+  function closeMetadata(): void {
+    if (metadata !== undefined) fields.set("metadata", metadata.size === 0 ? "" : Object.fromEntries(metadata));
+    metadata = undefined;
+  }
+}
+
+/** A JSON string means the same in YAML's double quotes; YAML's further escapes are left to the parser. */
+function parseQuoted(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Any head: checked for what must not reach the parser, parsed as YAML, repaired line by line where that fails. */
+export function readAnyHead(
+  text: string,
+  note: (code: string, text: string) => void,
+): { readonly fields: ReadonlyMap<string, JsonValue> } | Refusal {
+  const shape = shapeRefusal(text);
+  if (shape !== undefined) return shape;
+  const head = readYaml(text);
+  if (head.document === undefined) return refusal("front-matter-yaml", head.why);
   for (const repair of head.repaired) {
     note("front-matter-repaired", `Line ${repair.line} is not valid YAML (${repair.why}); its text was taken as it stands.`);
   }
-  const fields = readFields(head.document, note);
-  if ("refused" in fields) return refuse(fields.refused.code, fields.refused.text);
-  return { front: { fields: fields.fields, body: split.body }, problems };
+  return readFields(head.document, note);
 }
 
 type Refusal = { readonly refused: { readonly code: string; readonly text: string } };

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { Ajv } from "ajv";
 import fc from "fast-check";
 import { describe, it, expect } from "vitest";
@@ -224,6 +226,18 @@ describe("the shop", () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  it("has one policy: what its upstreams say is what its page says", () => {
+    const page = readFileSync(resolve(import.meta.dirname, "../../src/lab/worlds/shop/README.md"), "utf8");
+    for (const part of SHOP_PARTS) {
+      const rules = createShop({ part })
+        .policy()
+        .split("\n")
+        .filter((line) => line.startsWith("- "));
+      expect(rules.length).toBeGreaterThan(3);
+      for (const rule of rules) expect(page).toContain(rule);
+    }
   });
 
   it("goes on from the tables of an earlier run, at another version", () => {

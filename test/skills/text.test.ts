@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, it, expect } from "vitest";
 import { Fault } from "../../src/model/fault.js";
 import { asName, draftOf, draftProblems, parseSkill, renderSkill, safePath, TIER_KEY } from "../../src/skills/text.js";
+import { readAnyHead, readOwnHead } from "../../src/skills/written.js";
 import { anyDraft, anyText, draft } from "./drafts.js";
 import { publicValidatorProblems } from "./public-validators.js";
 
@@ -55,6 +56,29 @@ describe("writing and reading a skill", () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  it("is the same without the YAML parser, wherever that is not needed", () => {
+    const line = fc.oneof(
+      fc.tuple(fc.constantFrom("", "", "", "  ", "   "), fc.constantFrom("a", "b", "c", "d", "e", "f", "metadata", "A"), anyText).map(([indent, key, text]) => `${indent}${key}: ${JSON.stringify(text)}`),
+      fc.constantFrom("metadata:", "metadata: {}", "", "# remark", 'a: "x" # y', 'a: "\\x41"', 'a: "\\e"', "a: 'x'"),
+    );
+    let short = 0;
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 4 }), (lines) => {
+        const head = lines.join("\n");
+        const own = readOwnHead(head);
+        if (own === undefined) return;
+        short += 1;
+        const problems: string[] = [];
+        const any = readAnyHead(head, (code) => void problems.push(code));
+        if ("refused" in any) throw new Error(any.refused.text);
+        expect([...own]).toEqual([...any.fields]);
+        expect(problems).toEqual([]);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(short).toBeGreaterThan(100);
   });
 
   it("quotes every scalar, so that no reader takes one for a number, a date or a truth value", () => {
