@@ -30,8 +30,6 @@ export interface Assignment {
 
 /** What an exact mode counts as, before the target's standing. */
 const EXACT_SCORE = 0.95;
-/** Two targets whose modes fit alike are a question for a person. */
-const METHOD_MARGIN = 0.03;
 /** Candidates shown for a tool without a link. */
 const HINTS = 3;
 
@@ -85,10 +83,17 @@ function modesHaveAct(candidate: Candidate): boolean {
   return acts.length === 0 || acts.some((act) => sameAct(act, verb));
 }
 
-function bestSources(candidates: ReadonlyMap<Profile, readonly Candidate[]>): Map<Target, Candidate> {
-  const best = new Map<Target, Candidate>();
+/** The one best old tool of each target; none where two are equally good. */
+function bestSources(candidates: ReadonlyMap<Profile, readonly Candidate[]>): Map<Target, Candidate | undefined> {
+  const best = new Map<Target, Candidate | undefined>();
+  const top = new Map<Target, number>();
   for (const own of candidates.values()) {
-    for (const one of own) if (one.score > (best.get(one.target)?.score ?? 0)) best.set(one.target, one);
+    for (const one of own) {
+      const score = top.get(one.target) ?? 0;
+      if (one.score < score) continue;
+      best.set(one.target, one.score === score ? undefined : one);
+      top.set(one.target, one.score);
+    }
   }
   return best;
 }
@@ -100,7 +105,7 @@ function exactSiblings(methods: readonly AssignedMethod[]): Map<Target, number> 
 }
 
 interface Surroundings {
-  readonly mutual: ReadonlyMap<Target, Candidate>;
+  readonly mutual: ReadonlyMap<Target, Candidate | undefined>;
   readonly siblings: ReadonlyMap<Target, number>;
   readonly corpus: Corpus;
 }
@@ -134,8 +139,8 @@ function certainBecause(
   const { likeness, target, method } = first;
   const there = target.origin !== "added" && !isAnnounced(first.old, target);
   if (there && !keeper.reaches("kept-needs-evidence", first.gain)) return undefined;
+  if (!keeper.reaches("certain-tie", margin)) return undefined;
   if (method?.exact === true) {
-    if (margin < METHOD_MARGIN) return undefined;
     if (keeper.reaches("method-siblings", siblings)) return `${siblings} tools became modes of it`;
     return keeper.reaches("method-alone", likeness.coverage) ? "its mode says what the old tool did, and the parameters are there" : undefined;
   }

@@ -31,6 +31,7 @@ export type GateId =
   | "certain-mutual"
   | "certain-score"
   | "certain-margin"
+  | "certain-tie"
   | "certain-conflict"
   | "certain-same-act"
   | "certain-living-word"
@@ -45,8 +46,7 @@ export type GateId =
   | "proposed-weak-added"
   | "split-parts"
   | "split-likeness"
-  | "split-own-best"
-  | "late-identity";
+  | "split-own-best";
 
 export interface LineageGate {
   readonly id: GateId;
@@ -78,6 +78,7 @@ export const LINEAGE_GATES: readonly LineageGate[] = [
   { id: "certain-mutual", limit: 1, says: "each is the other's best candidate" },
   { id: "certain-score", limit: 0.8, says: "a score this high is certain, with its margin" },
   { id: "certain-margin", limit: 0.12, says: "… and so far ahead of the runner-up" },
+  { id: "certain-tie", limit: 0.03, says: "whatever speaks for certainty, the runner-up is this far behind" },
   { id: "certain-conflict", limit: 1, says: "reading never becomes writing with certainty" },
   { id: "certain-same-act", limit: 1, says: "a score alone makes nothing certain where the verbs differ (get, list)" },
   { id: "certain-living-word", limit: 1, says: "no word of the old name that the new one dropped still names other tools: then they are different things" },
@@ -93,7 +94,6 @@ export const LINEAGE_GATES: readonly LineageGate[] = [
   { id: "split-parts", limit: 2, says: "so many parts make a split" },
   { id: "split-likeness", limit: 0.45, says: "each part is this like the old tool" },
   { id: "split-own-best", limit: 1, says: "each part has the old tool as its best source" },
-  { id: "late-identity", limit: 1, says: "a tool that left earlier is linked late only by its name or its digests" },
 ];
 
 /** Asks the gates; a gate that is not in the table is open. */

@@ -84,10 +84,10 @@ function modeOf(
 
 /**
  * How the old name fits the target in this mode. The target's own verb gives way where the value brings one
- * (`update_order(action: cancel)` is `cancel_order`); umbrella verbs always give way.
+ * (`update_order(action: cancel)` is `cancel_order`), as the values of an `action` do; umbrella verbs always give way.
  */
 export function fitOf(old: Profile, target: Target, mode: Mode, corpus: Corpus): MethodFit | undefined {
-  const brings = mode.words.some((word) => word.verb);
+  const brings = mode.strong || mode.words.some((word) => word.verb);
   const own = target.profile.words.filter((word) => !isUmbrella(word.text) && !(brings && word.text === target.profile.verb));
   const spoken = distinct([...own, ...mode.words]);
   const dice = softDice(distinct(old.words), spoken, (word) => nameWeight(word, corpus));
