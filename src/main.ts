@@ -33,5 +33,5 @@ function levelOf(text: string | undefined): LogLevel {
 }
 
 process.exitCode = await run(process.argv.slice(2));
-// Handles of a finished verb (an idle keep-alive connection) must not keep the process.
-if (process.argv[2] !== "lab") process.exit();
+// Handles of a finished verb (an idle keep-alive connection) must not keep the process; what was printed must leave it first.
+if (process.argv[2] !== "lab") process.stdout.write("", () => process.stderr.write("", () => process.exit()));

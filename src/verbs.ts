@@ -8,8 +8,7 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { mergeImported } from "./config/change.js";
-import { importClientConfigs } from "./config/clients.js";
+import { importClientConfigs, mergeImported } from "./config/clients.js";
 import { resolveHome } from "./config/home.js";
 import { readConfig } from "./config/config.js";
 import type { Environment } from "./host/env.js";
@@ -150,7 +149,7 @@ async function init(around: Surroundings, home: string, flags: { from?: string[]
   for (const problem of found.problems) lines.push(`${problem.where}: ${problem.text}`);
   if (Object.keys(found.mcpServers).length === 0) return [...lines, "Nothing to take."];
   if (flags.dryRun) return [...lines, `Would take: ${Object.keys(found.mcpServers).join(", ")}.`];
-  const merged = await mergeImported(home, nodeFiles(), found.mcpServers);
+  const merged = await mergeImported(home, found.mcpServers);
   return [
     ...lines,
     `Taken into ${config}: ${merged.taken.join(", ") || "none"}.`,

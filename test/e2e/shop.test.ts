@@ -1,16 +1,21 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/model/json.js";
+import { createShop } from "../../src/lab/worlds/shop/shop.js";
 import { SHOP_TASKS, unmet, type ShopState, type ShopTask } from "../lab/tasks.js";
 import { runTask, type AgentRun } from "./agent.js";
 import { connectLegacy, connectModern, type Connected } from "./clients.js";
 import { cli, dropHome, newHome, startDaemon, until, type Daemon } from "./daemon.js";
 
-/** The shop's tables as its two processes keep them. */
+/** The shop's tables as its two processes keep them; one that nothing changed has no file yet. */
 function shopState(home: string): ShopState {
-  const read = (part: string): JsonObject =>
-    (JSON.parse(readFileSync(join(home, `state/lab/${part}.json`), "utf8")) as { tables: JsonObject }).tables;
+  const read = (part: "shop" | "depot"): JsonObject => {
+    const path = join(home, `state/lab/${part}.json`);
+    return existsSync(path) ? tablesIn(path) : createShop({ part, version: 1 }).state();
+  };
+  const tablesIn = (path: string): JsonObject =>
+    (JSON.parse(readFileSync(path, "utf8")) as { tables: JsonObject }).tables;
   return { shop: read("shop"), depot: read("depot") };
 }
 
