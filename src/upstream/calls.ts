@@ -29,6 +29,8 @@ export interface CallsOptions {
   readonly label: string;
   readonly config: () => UpstreamConfig;
   readonly policy: Policy;
+  /** The session, if there is one. */
+  readonly current: () => Session | undefined;
   /** A session, connecting where there is none; rejects early where the signal aborts. */
   readonly connected: (signal: AbortSignal) => Promise<Session>;
   readonly lister: Lister;
@@ -38,8 +40,15 @@ export interface CallsOptions {
   readonly onAnswer: () => void;
   readonly onUnanswered: (session: Session, error: Unanswered) => void;
   readonly onSettled: (session: Session) => void;
-  readonly onBusy: () => void;
   readonly onIdle: () => void;
+}
+
+interface About {
+  readonly from: CallOptions;
+  readonly repeatable: boolean;
+  /** The tool that is called; undefined for any other request. */
+  readonly tool: string | undefined;
+  readonly args: JsonObject;
 }
 
 export function createCalls(options: CallsOptions): Calls {
@@ -47,25 +56,24 @@ export function createCalls(options: CallsOptions): Calls {
   const counters = { calls: 0, failures: 0 };
   let busy = 0;
 
-  /** One request with what every request has: a session, at most one resend, counters, a fault in the end. */
-  async function ask(
-    build: (session: Session) => SessionRequest,
-    about: { signal: AbortSignal; repeatable: boolean; tool: string | undefined },
-  ): Promise<JsonObject> {
-    if (busy === 0) options.onBusy();
+  /**
+   * One request with what every request has: a session, at most one resend, counters, a fault in the end. The path of every
+   * call: nothing is allocated or awaited here that a plain call does not need.
+   */
+  async function ask(request: SessionRequest, about: About): Promise<JsonObject> {
     busy += 1;
     counters.calls += 1;
     try {
       for (let sent = 1; ; sent += 1) {
-        const session = await options.connected(about.signal);
+        const session = options.current() ?? (await options.connected(about.from.signal));
         try {
-          const result = await session.request(build(session));
+          const result = await session.request(dressed(request, session, about));
           options.onAnswer();
           return result;
         } catch (error) {
           if (error instanceof Refusal) options.onAnswer();
           else if (error instanceof Unanswered) options.onUnanswered(session, error);
-          if (sent > 1 || !mayResend(error, about.repeatable)) throw error;
+          if (sent > 1 || !(mayResend(error, about.repeatable) || (await marksMoved(error, about)))) throw error;
           options.log("info", `upstream ${label}: a request is sent once more`, { why: textOf(error) });
         } finally {
           options.onSettled(session);
@@ -80,47 +88,45 @@ export function createCalls(options: CallsOptions): Calls {
     }
   }
 
-  function passing(request: { method: string; params: JsonObject }, from: CallOptions): SessionRequest {
-    const { signal, onProgress, onRequest, onNotification, origin, capabilities } = from;
+  function passing(method: string, params: JsonObject, from: CallOptions): SessionRequest {
     const timeoutMs = options.config().callTimeoutMs;
-    const capMs = Math.max(options.policy.callCapMs, timeoutMs);
-    return { ...request, timeoutMs, capMs, signal, onProgress, onRequest, onNotification, origin, capabilities };
+    return {
+      method,
+      params,
+      timeoutMs,
+      capMs: Math.max(options.policy.callCapMs, timeoutMs),
+      signal: from.signal,
+      onProgress: from.onProgress,
+      onRequest: from.onRequest,
+      onNotification: from.onNotification,
+      origin: from.origin,
+      capabilities: from.capabilities,
+    };
   }
 
-  function headersFor(
-    session: Session,
-    from: CallOptions,
-    tool: string | undefined,
-    args: JsonObject,
-  ): Record<string, string> | undefined {
+  function dressed(request: SessionRequest, session: Session, { from, tool, args }: About): SessionRequest {
     const config = options.config();
-    if (config.kind !== "http") return undefined;
+    if (config.kind !== "http") return request;
     const marked = session.greeting.era === "modern" && tool !== undefined ? markedHeaders(lister.marks(tool), args) : {};
-    return { ...forwardedHeaders(config, from.headers), ...marked };
+    return { ...request, headers: { ...forwardedHeaders(config, from.headers), ...marked } };
   }
 
-  function sender(from: CallOptions, repeatable: boolean, tool?: string, args: JsonObject = {}) {
-    return (request: SessionRequest): Promise<JsonObject> =>
-      ask((session) => ({ ...request, headers: headersFor(session, from, tool, args) }), {
-        signal: from.signal,
-        repeatable,
-        tool,
-      });
+  /** A modern server refused before running anything because the tool's marks moved: with a new listing it may take the call. */
+  async function marksMoved(error: unknown, about: About): Promise<boolean> {
+    if (!(error instanceof Refusal) || error.code !== CODE.headerMismatch || about.tool === undefined) return false;
+    await lister.now("list_changed").catch(() => undefined);
+    return true;
   }
 
-  async function call(asked: UpstreamCall): Promise<JsonObject> {
+  function send(request: SessionRequest, about: About): Promise<JsonObject> {
+    const agent = about.from.passInputRequired === true ? undefined : about.from.onRequest;
+    return agent === undefined ? ask(request, about) : requestWithRounds((one) => ask(one, about), request, agent);
+  }
+
+  function call(asked: UpstreamCall): Promise<JsonObject> {
     const params = withInput(callParams(asked.name, asked.args, asked.meta), asked.inputResponses, asked.requestState);
-    const send = sender(asked, asked.repeatable === true, asked.name, asked.args);
-    const request = passing({ method: METHOD.callTool, params }, asked);
-    const agent = asked.passInputRequired === true ? undefined : asked.onRequest;
-    try {
-      return await requestWithRounds(send, request, agent);
-    } catch (error) {
-      // The tool's marks moved since we listed it, and the server refused before running anything.
-      if (!(error instanceof Refusal) || error.code !== CODE.headerMismatch) throw error;
-      await lister.now("list_changed").catch(() => undefined);
-      return requestWithRounds(send, request, agent);
-    }
+    const about: About = { from: asked, repeatable: asked.repeatable === true, tool: asked.name, args: asked.args };
+    return send(passing(METHOD.callTool, params, asked), about);
   }
 
   async function request(method: string, params: JsonObject, from: CallOptions): Promise<JsonObject> {
@@ -128,12 +134,8 @@ export function createCalls(options: CallsOptions): Calls {
     if (uri !== undefined && method === METHOD.subscribe) return subscribe(uri, from);
     if (uri !== undefined && method === METHOD.unsubscribe) return unsubscribe(uri, from);
     const full = withInput(withMeta(params, from.meta), from.inputResponses, from.requestState);
-    const agent = from.passInputRequired === true ? undefined : from.onRequest;
-    return requestWithRounds(
-      sender(from, from.repeatable === true || onlyReads(method)),
-      passing({ method, params: full }, from),
-      agent,
-    );
+    const repeatable = from.repeatable === true || onlyReads(method);
+    return send(passing(method, full, from), { from, repeatable, tool: undefined, args: {} });
   }
 
   async function subscribe(uri: string, from: CallOptions): Promise<JsonObject> {
@@ -154,7 +156,7 @@ export function createCalls(options: CallsOptions): Calls {
   async function tell(method: string, uri: string, from: CallOptions): Promise<JsonObject> {
     const current = await session(from);
     if (current.greeting.era === "legacy") {
-      return ask(() => passing({ method, params: { uri } }, from), { signal: from.signal, repeatable: true, tool: undefined });
+      return ask(passing(method, { uri }, from), { from, repeatable: true, tool: undefined, args: {} });
     }
     current.watch(subscriptions.uris());
     return {};

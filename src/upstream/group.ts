@@ -98,6 +98,18 @@ function superviseGroup(child: ChildProcessWithoutNullStreams, pid: number, opti
     return ended;
   }
 
+  /** Texts of one turn go out in one write: it wakes the child once for all of them. */
+  let batch: { text: string; done: (error: Error | undefined, alone: boolean) => void }[] = [];
+  function flush(): void {
+    const sent = batch;
+    batch = [];
+    const alone = sent.length === 1 && child.stdin.writableLength === 0;
+    const text = sent.length === 1 ? (sent[0]?.text ?? "") : sent.map((one) => one.text).join("");
+    child.stdin.write(text, (error) => {
+      for (const one of sent) one.done(error ?? undefined, alone);
+    });
+  }
+
   return {
     pid,
     startTime: startTimeOf(pid),
@@ -106,8 +118,8 @@ function superviseGroup(child: ChildProcessWithoutNullStreams, pid: number, opti
         done(new Error("the pipe is closed"), true);
         return;
       }
-      const alone = child.stdin.writableLength === 0;
-      child.stdin.write(text, (error) => done(error ?? undefined, alone));
+      // After the promise jobs of this turn: what they write joins.
+      if (batch.push({ text, done }) === 1) process.nextTick(flush);
     },
     unsentBytes: () => child.stdin.writableLength,
     stop() {

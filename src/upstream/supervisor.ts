@@ -79,6 +79,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   /** The listing that a new session begins with. */
   let firstListing: Promise<void> = Promise.resolve();
   let idleTimer: NodeJS.Timeout | undefined;
+  let usedAtMs = elapsedMs();
   let noiseWarnedMs = Number.NEGATIVE_INFINITY;
 
   const log: UpstreamLog = (level, text, data) => options.log(level, redact(text), data);
@@ -187,6 +188,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     greeting = session.greeting;
     transport = session.transport;
     suspect = false;
+    usedAtMs = elapsedMs();
     options.eras.set(targetOf(config), { era: greeting.era, version: greeting.server?.version });
     session.watch(subscriptions.uris());
     if (greeting.era === "legacy") {
@@ -200,14 +202,20 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   /** A spawned upstream that nobody uses is stopped; its tools stay listed and a call starts it. */
   function armIdle(): void {
     clearTimeout(idleTimer);
-    if (config.kind !== "stdio" || config.idleStopMs <= 0 || calls.busy() > 0) return;
+    idleTimer = undefined;
+    if (config.kind !== "stdio" || config.idleStopMs <= 0) return;
+    const leftMs = Math.max(1, usedAtMs + config.idleStopMs - elapsedMs());
     idleTimer = setTimeout(() => {
-      const session = link.current();
-      if (session === undefined || calls.busy() > 0 || presence.state !== "up") return;
-      if (subscriptions.uris().length > 0) return armIdle();
+      idleTimer = undefined;
+      if (link.current() === undefined) return;
+      const idle = calls.busy() === 0 && elapsedMs() - usedAtMs >= config.idleStopMs && subscriptions.uris().length === 0;
+      if (!idle || presence.state !== "up") {
+        if (calls.busy() > 0 || subscriptions.uris().length > 0) usedAtMs = elapsedMs();
+        return armIdle();
+      }
       setPresence("idle");
       void link.rest();
-    }, config.idleStopMs);
+    }, leftMs);
     idleTimer.unref();
   }
 
@@ -243,6 +251,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     label,
     config: () => config,
     policy,
+    current: link.current,
     connected,
     lister,
     subscriptions,
@@ -251,8 +260,10 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     onAnswer: () => link.prove(),
     onUnanswered,
     onSettled: checkLife,
-    onBusy: () => clearTimeout(idleTimer),
-    onIdle: armIdle,
+    onIdle: () => {
+      usedAtMs = elapsedMs();
+      if (idleTimer === undefined) armIdle();
+    },
   });
 
   return {

@@ -97,7 +97,13 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
       const asked = label === undefined ? [...supervisors.entries()] : [[label, { supervisor: find(label) }] as const];
       return Promise.all(asked.map(async ([one, { supervisor }]) => ({ label: one, ...(await supervisor.sync()) })));
     },
-    call: async (request) => find(request.label).call(request),
+    call(request) {
+      try {
+        return find(request.label).call(request);
+      } catch (error) {
+        return Promise.reject(error as Error);
+      }
+    },
     request: async (label, method, params, callOptions) => find(label).request(method, params, callOptions),
     status: () => [...supervisors.values()].map(({ supervisor }) => supervisor.status()),
     async configure(upstreams) {
