@@ -12,6 +12,7 @@ import type { Contract, Requirement, Skill } from "../model/skill.js";
 import type { Tool } from "../model/tool.js";
 import { CONTRACT_PATH, writeContract } from "./contract.js";
 import { lintSkill } from "./lint.js";
+import { withoutFences } from "./mentions.js";
 import { parseStepCall, renderStepCall, type ArgumentSource, type StepArgument, type StepCall } from "./step-call.js";
 import { parseSkill, SKILL_PATH } from "./text.js";
 import { splitFile } from "./written.js";
@@ -51,7 +52,7 @@ function rewrite(skill: Skill, change: ToolRewrite): RewriteResult {
   const source = skill.files[SKILL_PATH] ?? "";
   const split = splitFile(source);
   if ("refused" in split) throw new NotExact(split.refused.text);
-  const lines = rewriteSteps(split.body.split("\n"), change);
+  const lines = rewriteSteps(split.body.split("\n"), skill, change);
   const body = lines.map((line) => rewriteSpans(line, skill, change)).join("\n");
   const head = rewriteHead(split.head, change);
   const text = `---\n${head}\n---\n${body}`;
@@ -215,9 +216,13 @@ function outputPaths(schema: JsonObject | undefined, prefix: string, depth: numb
 const ITEM = /^( {0,3})(\d{1,4})([.)] +)(.*)$/;
 
 /** Step lines with the calls rewritten; where a step became several, all numbers and references move along. */
-function rewriteSteps(lines: readonly string[], change: ToolRewrite): string[] {
-  const numbers = lines.map((line) => ITEM.exec(line));
+function rewriteSteps(lines: readonly string[], skill: Skill, change: ToolRewrite): string[] {
+  const numbers = withoutFences(lines.join("\n")).map((line) => ITEM.exec(line));
   const growing = change.to.length - 1;
+  const counted = numbers.flatMap((match) => (match === null ? [] : [Number(match[2])]));
+  if (growing > 0 && (counted.length !== skill.steps.length || counted.some((number, n) => number !== n + 1))) {
+    throw new NotExact("the numbered lines of the body are not just its steps, counted from 1: they cannot be moved along");
+  }
   const grown: number[] = [];
   for (const match of numbers) {
     const call = match === null ? undefined : parseStepCall(match[4] ?? "");
@@ -236,6 +241,11 @@ function rewriteSteps(lines: readonly string[], change: ToolRewrite): string[] {
       return [`${indent}${lastOf(old)}${dot}${moveReferences(text, grown, lastOf, change)}`];
     }
     const moved: StepCall = { ...call, arguments: call.arguments.map((argument) => moveSource(argument, grown, lastOf, change)) };
+    // A sentence in which nothing moves stays to the letter, however its author joined the arguments.
+    if (call.tool !== change.from && JSON.stringify(moved) === JSON.stringify(call)) {
+      const tail = moveReferences(call.tail, grown, lastOf, change);
+      return [`${indent}${lastOf(old)}${dot}${text.slice(0, text.length - call.tail.length)}${tail}`];
+    }
     const calls = call.tool === change.from ? rewriteCall(moved, change, lastOf(old) - growing) : [moved];
     const first = lastOf(old) - (calls.length - 1);
     return calls.map((one, n) => {

@@ -38,11 +38,13 @@ export function parseSteps(body: string, uses: readonly string[] = []): SkillSte
 function numberedItems(text: string): string[] {
   const items: string[] = [];
   let blank = false;
+  let last = 0;
   for (const line of withoutFences(text)) {
     const item = ITEM.exec(line);
     if (item !== null) {
-      // A list that starts again at 1 is another list.
-      if (item[1] === "1" && items.length > 0) break;
+      // A list that starts again at 1 is another list; one that counts 1, 1, 1 is Markdown's lazy way.
+      if (item[1] === "1" && last > 1) break;
+      last = Number(item[1]);
       items.push((item[2] ?? "").trim());
     } else if (line.trim() === "") {
       blank = true;

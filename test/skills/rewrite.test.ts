@@ -78,6 +78,12 @@ describe("a rename", () => {
     expect(now.contract.requires[0]?.reads).toEqual(["client"]);
   });
 
+  it("leaves sentences alone in which nothing moves, however their author joined the arguments", () => {
+    const joined = "Do it: `shop/do` with a from the request, b from b in the request, and c from the request.";
+    const other = skill(["Find it: `shop/find` with email from the request.", joined], [need("shop/find", ["email"]), need("shop/do", ["a", "b", "c"])]);
+    expect(steps(rewritten(other, change("shop/find", [tool("shop/lookup", ["email"])])))[1]).toBe(joined);
+  });
+
   it("keeps groups, options and inference of a requirement", () => {
     const grouped = skill(["Find it: `shop/find` with email from the request."], [need("shop/find", ["email"], [], { anyGroup: "g", optional: true, inferred: true })]);
     expect(rewritten(grouped, change("shop/find", [tool("shop/lookup", ["email"])])).contract.requires[0]).toMatchObject({ anyGroup: "g", optional: true, inferred: true });
@@ -212,6 +218,14 @@ describe("a rewrite that cannot be exact is refused with the reason", () => {
         change("shop/get", [tool("shop/x", ["order_id"])]),
       ],
       /also named outside code spans/,
+    ],
+    [
+      "a split beside another numbered list",
+      () => [
+        skill(["Get it: `shop/get` with order_id from the request."], [need("shop/get", ["order_id"])], "## Checks\n1. One\n2. Two"),
+        change("shop/get", [tool("shop/x", ["order_id"], ["id"]), tool("shop/y", ["id"])]),
+      ],
+      /not just its steps/,
     ],
     [
       "a body that would grow too long",

@@ -18,7 +18,8 @@ describe("steps", () => {
   });
 
   it("are counted by position, whatever number the file gives", () => {
-    expect(parseSteps("## Steps\n1. a\n1. b").map((step) => step.n)).toEqual([1]);
+    expect(parseSteps("## Steps\n1. a\n1. b").map((step) => step.n)).toEqual([1, 2]);
+    expect(goals("## Steps\n1. a\n2. b\n1. another list")).toEqual(["a", "b"]);
     expect(parseSteps("## Steps\n3. a\n7) b").map((step) => [step.n, step.text])).toEqual([
       [1, "a"],
       [2, "b"],
