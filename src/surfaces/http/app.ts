@@ -35,7 +35,7 @@ import { createRest } from "./rest.js";
 import { createSessions } from "./sessions.js";
 import type { CallerBasics, TokenCheck } from "./tokens.js";
 import { isLoopbackHost, isLoopbackRequest } from "./tokens.js";
-import { isMcpPath, sendFault, sendJson, sendText, TRANSPORT_STATUS } from "./translate.js";
+import { HTTP_STATUS, isMcpPath, sendFault, sendJson, sendText, TRANSPORT_STATUS } from "./translate.js";
 
 export interface HttpAppOptions {
   readonly operations: Operations;
@@ -182,7 +182,8 @@ export function createHttpApp(options: HttpAppOptions): HttpSurface {
       const seen = error instanceof Error ? (error.stack ?? error.message) : String(error);
       // A path with broken percent signs and the like: express blames the caller by a status of its own.
       const status = (error as { status?: unknown }).status;
-      if (typeof status === "number" && status < 500) fault = new Fault("input-invalid", "The address cannot be read.");
+      if (typeof status === "number" && status < HTTP_STATUS.bug)
+        fault = new Fault("input-invalid", "The address cannot be read.");
       else {
         log("error", `bug at ${req.method} ${req.path}`, { incident, error: seen });
         fault = new Fault("bug", `Incident ${incident}.`);

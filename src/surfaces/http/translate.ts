@@ -9,7 +9,7 @@ import type { ServerResponse } from "node:http";
 import { FAULTS } from "../../model/fault.js";
 import type { Fault, FaultCode } from "../../model/fault.js";
 import type { JsonObject } from "../../model/json.js";
-import { faultMessage } from "../mcp/translate.js";
+import { faultMessage, SESSION_UNKNOWN_STATUS } from "../mcp/translate.js";
 
 /** HTTP status of every fault. */
 export const HTTP_STATUS: Readonly<Record<FaultCode, number>> = Object.freeze({
@@ -59,7 +59,7 @@ export const TRANSPORT_STATUS = Object.freeze({
   accepted: 202,
   noContent: 204,
   badRequest: 400,
-  notFound: 404,
+  notFound: SESSION_UNKNOWN_STATUS,
   methodNotAllowed: 405,
   unsupportedMedia: 415,
   unavailable: 503,

@@ -13,6 +13,7 @@ import type { Log } from "./agents.js";
 import { NotSent } from "./bridge-http.js";
 import type { Head, Wire } from "./bridge-http.js";
 import type { Daemon } from "./bridge.js";
+import { SESSION_UNKNOWN_STATUS } from "./translate.js";
 
 export interface SessionParts {
   readonly wire: Wire;
@@ -132,7 +133,7 @@ export function createBridgeSession(parts: SessionParts): BridgeSession {
               write(message);
             },
           });
-          if (head.status === 404) {
+          if (head.status === SESSION_UNKNOWN_STATUS) {
             await reopen();
             return;
           }
@@ -158,12 +159,12 @@ export function createBridgeSession(parts: SessionParts): BridgeSession {
     const used = id;
     const head = await post(message, signal, onText);
     if (method === "notifications/initialized") listen();
-    if (head.status !== 404 || used === undefined || handshake === undefined) return;
+    if (head.status !== SESSION_UNKNOWN_STATUS || used === undefined || handshake === undefined) return;
     // The daemon never looked at the message: sending it again in another session is the first time.
     if (id === used) await reopen();
     else await opening;
     const again = await post(message, signal, onText);
-    if (again.status === 404) throw new Error("The daemon does not keep the session.");
+    if (again.status === SESSION_UNKNOWN_STATUS) throw new Error("The daemon does not keep the session.");
   }
 
   return {

@@ -16,7 +16,7 @@ import type { Log } from "./agents.js";
 import { createWire, Lost, NotSent } from "./bridge-http.js";
 import type { Endpoint, Head } from "./bridge-http.js";
 import { createBridgeSession } from "./bridge-session.js";
-import { errorMessage, META, RPC } from "./translate.js";
+import { errorMessage, META, RPC, SESSION_UNKNOWN_STATUS } from "./translate.js";
 
 export interface BridgeOptions {
   /** Where the daemon is. Called again when it was lost; may start one, and may take its time for that. */
@@ -111,7 +111,7 @@ export function runBridge(options: BridgeOptions): Bridge {
     let answered = false;
     const onText = (text: string, head: Head): void => {
       // "No such session" is ours to mend; the agent never hears of it.
-      if (head.status === 404 && version === undefined) return;
+      if (head.status === SESSION_UNKNOWN_STATUS && version === undefined) return;
       answered = true;
       pass(text, id);
     };

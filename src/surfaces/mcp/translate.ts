@@ -27,6 +27,9 @@ export const RPC = Object.freeze({
   missingCapability: -32021,
 });
 
+/** HTTP status by which a daemon says that it does not know a session. */
+export const SESSION_UNKNOWN_STATUS = 404;
+
 /** `_meta` keys. `steward/…` are ours; the others are the protocol's. */
 export const META = Object.freeze({
   episode: "steward/episode",

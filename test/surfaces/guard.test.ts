@@ -1,0 +1,175 @@
+/** What a request must pass before anything of it is read. Bare sockets: clients would not send such requests. */
+import { connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { DEFAULT_POLICY } from "../../src/model/policy.js";
+import { bareSession, closeAll, INITIALIZE, post, start } from "./start.js";
+
+afterEach(closeAll);
+
+interface Raw {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+  /** The server ended the connection by itself. */
+  readonly ended: boolean;
+}
+/** Sends bytes as they are; answers what came until the first whole answer, or the end. */
+function raw(url: string, text: string, waitForEnd = false): Promise<Raw> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let got = "";
+    const done = (ended: boolean): void => {
+      socket.destroy();
+      const [head = "", body = ""] = got.split("\r\n\r\n");
+      resolve({ status: Number(/^HTTP\/1.1 (\d+)/.exec(head)?.[1] ?? 0), head, body, ended });
+    };
+    socket.on("data", (chunk) => {
+      got += chunk.toString("utf8");
+      const length = /content-length: (\d+)/i.exec(got)?.[1];
+      const body = got.split("\r\n\r\n")[1];
+      if (!waitForEnd && body !== undefined && length !== undefined && Buffer.byteLength(body) >= Number(length)) done(false);
+    });
+    socket.on("end", () => done(true));
+    socket.on("error", (error: NodeJS.ErrnoException) => (got === "" ? reject(error) : done(true)));
+    socket.write(text);
+  });
+}
+const get = (path: string, headers: Record<string, string>): string =>
+  `GET ${path} HTTP/1.1\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("")}\r\n`;
+
+const ROUTES = ["/", "/healthz", "/readyz", "/metrics", "/v1/catalog", "/v1/openapi.json", "/mcp", "/mcp/direct", "/nothing"];
+
+describe("the Host of a request", () => {
+  it.each(ROUTES)("is checked on %s [T08]", async (path) => {
+    const { url } = await start();
+    for (const host of ["evil.example", "127.0.0.1.evil.example:80", "localhost@evil.example", "", "evil.example:7717"]) {
+      expect((await raw(url, get(path, { Host: host }))).status, host).toBe(403);
+    }
+    for (const host of ["localhost", "127.0.0.1:7717", "[::1]:1", "LocalHost:80"]) {
+      expect((await raw(url, get(path, { Host: host }))).status, host).not.toBe(403);
+    }
+  });
+
+  it("may be a configured name", async () => {
+    const { url } = await start({ allowedHosts: ["steward.lan"] });
+    expect((await raw(url, get("/healthz", { Host: "steward.lan" }))).status).toBe(200);
+    expect((await raw(url, get("/healthz", { Host: "other.lan" }))).status).toBe(403);
+  });
+
+  it("is checked before the body is read [T08]", async () => {
+    const { url } = await start();
+    const head = "POST /mcp HTTP/1.1\r\nHost: evil.example\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
+    expect((await raw(url, head)).status).toBe(403);
+  });
+});
+
+describe("the Origin of a request", () => {
+  it.each(ROUTES)("is refused on %s where it is another site's [T08]", async (path) => {
+    const { url } = await start();
+    for (const origin of ["http://evil.example", "https://localhost.evil.example", "null", "file://", "not a url"]) {
+      const answer = await raw(url, get(path, { Host: "localhost", Origin: origin }));
+      expect(answer.status, origin).toBe(403);
+      expect(answer.head.toLowerCase()).not.toContain("access-control-allow-origin");
+    }
+  });
+
+  it("is allowed for pages of this machine, and told so to the browser", async () => {
+    const { url } = await start();
+    const answer = await raw(url, get("/healthz", { Host: "localhost", Origin: "http://localhost:3000" }));
+    expect(answer.status).toBe(200);
+    expect(answer.head).toContain("Access-Control-Allow-Origin: http://localhost:3000");
+    const asked =
+      "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: mcp-session-id\r\nConnection: close\r\n";
+    const preflight = await raw(
+      url,
+      `OPTIONS /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost:3000\r\n${asked}\r\n`,
+      true,
+    );
+    expect(preflight.status).toBe(204);
+    expect(preflight.head).toContain("Access-Control-Allow-Headers: mcp-session-id");
+  });
+});
+
+describe("a body that is too large", () => {
+  const limit = 10_000;
+  const policy = { ...DEFAULT_POLICY, requestBytes: limit };
+  it.each(["/mcp", "/mcp/direct", "/v1/start_task"])(
+    "is refused on %s by its declared length, unread, and the socket closed [T17]",
+    async (path) => {
+      const { url } = await start({ policy });
+      const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${limit + 1}\r\n\r\n`;
+      const answer = await raw(url, head, true);
+      expect(answer.status).toBe(413);
+      expect(answer.ended).toBe(true);
+      expect(answer.body).toContain("input-too-large");
+    },
+  );
+
+  it.each(["/mcp", "/v1/start_task"])("is cut off on %s at the limit where it comes in chunks [T17]", async (path) => {
+    const { url } = await start({ policy });
+    const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const chunk = `${(4_000).toString(16)}\r\n${"x".repeat(4_000)}\r\n`;
+    const answer = await raw(url, head + chunk.repeat(3), true);
+    expect(answer.status).toBe(413);
+    expect(answer.ended).toBe(true);
+  });
+
+  it("is taken up to the limit", async () => {
+    const { url } = await start({ policy });
+    const task = "t".repeat(limit - 100);
+    expect((await post(`${url}/v1/start_task`, { task })).status).toBe(200);
+  });
+});
+
+describe("a request that cannot be read", () => {
+  it("is answered on the MCP routes with a JSON-RPC error, whatever is wrong [T29]", async () => {
+    const { url } = await start();
+    for (const path of ["/mcp", "/mcp/direct"]) {
+      const malformed = await post(`${url}${path}`, '{"jsonrpc":');
+      expect(malformed.status).toBe(400);
+      expect(malformed.json()).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32700 } });
+      const untyped = await post(`${url}${path}`, INITIALIZE, { "content-type": "text/plain" });
+      expect(untyped.status).toBe(415);
+      expect(untyped.json()).toMatchObject({ jsonrpc: "2.0", error: { code: -32600 } });
+      for (const body of [[], 7, "x", { jsonrpc: "1.0", id: 1, method: "ping" }, { jsonrpc: "2.0", id: null, method: "ping" }]) {
+        const odd = await post(`${url}${path}`, JSON.stringify(body));
+        expect(odd.status, JSON.stringify(body)).toBe(400);
+        expect(odd.json()).toMatchObject({ jsonrpc: "2.0", error: { code: -32600 } });
+      }
+    }
+    const unknown = await post(`${url}/mcp/elsewhere`, INITIALIZE);
+    expect(unknown.status).toBe(404);
+    expect(unknown.json()).toMatchObject({ jsonrpc: "2.0", error: { code: -32601 } });
+  });
+
+  it("never shows a stack or a path of ours [T29]", async () => {
+    const { url } = await start();
+    const answers = [
+      await post(`${url}/v1/start_task`, "{"),
+      await post(`${url}/v1/%E0%A4%A`, {}),
+      await post(`${url}/mcp`, "{"),
+      await post(`${url}/nothing`, {}),
+    ];
+    for (const answer of answers) {
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(answer.status).toBeLessThan(500);
+      expect(answer.body).not.toMatch(/\.[jt]s:\d|at \w+ \(|node_modules|<html/);
+    }
+  });
+
+  it("may accept either answer type, or say nothing about it", async () => {
+    const { url } = await start();
+    const session = await bareSession(url);
+    const ping = { jsonrpc: "2.0", id: 5, method: "ping" };
+    const json = await post(`${url}/mcp`, ping, { ...session, accept: "application/json" });
+    expect(json.json()).toEqual({ jsonrpc: "2.0", id: 5, result: {} });
+    const events = await post(`${url}/mcp`, ping, { ...session, accept: "text/event-stream" });
+    expect(events.headers.get("content-type")).toBe("text/event-stream");
+    expect(events.body).toBe('event: message\ndata: {"result":{},"jsonrpc":"2.0","id":5}\n\n');
+    const any = await post(`${url}/mcp`, ping, { ...session, accept: "*/*" });
+    expect(any.json()).toMatchObject({ id: 5 });
+  });
+});
