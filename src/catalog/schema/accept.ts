@@ -34,8 +34,7 @@ export function accepts(node: Node, value: JsonValue, assumed: Assumed = NOTHING
 
 function branchAccepts(branch: Branch, value: JsonValue, assumed: Assumed, path: string): Acceptance {
   if (branch.kind === "values") {
-    const text = canonicalJson(value);
-    if (!(branch.values ?? []).some((listed) => canonicalJson(listed) === text)) return false;
+    if (!listedTexts(branch).has(canonicalJson(value))) return false;
   } else if (!admits(branch, value)) return false;
   let answer: Acceptance = branch.opaque !== undefined ? "undecided" : true;
   if (typeof value === "string" && branch.patterns !== undefined) answer = "undecided";
@@ -43,6 +42,15 @@ function branchAccepts(branch: Branch, value: JsonValue, assumed: Assumed, path:
   if (Array.isArray(value)) return both(answer, arrayAccepts(branch, value, assumed, path));
   if (typeof value === "object" && value !== null) return both(answer, objectAccepts(branch, value, assumed, path));
   return answer;
+}
+
+const listedOf = new WeakMap<Branch, ReadonlySet<string>>();
+
+/** The listed values in canonical spelling. */
+function listedTexts(branch: Branch): ReadonlySet<string> {
+  let texts = listedOf.get(branch);
+  if (texts === undefined) listedOf.set(branch, (texts = new Set((branch.values ?? []).map(canonicalJson))));
+  return texts;
 }
 
 function arrayAccepts(branch: Branch, value: readonly JsonValue[], assumed: Assumed, path: string): Acceptance {

@@ -78,7 +78,7 @@ export function equality(): Equality {
   const branches = (x: Branch, y: Branch): boolean => {
     if (x === y) return true;
     if (x.kind !== y.kind || x.integer !== y.integer || x.unique !== y.unique) return false;
-    if (!sameJson(plainParts(x), plainParts(y))) return false;
+    if (plainKey(x) !== plainKey(y)) return false;
     if ((x.prefix?.length ?? 0) !== (y.prefix?.length ?? 0)) return false;
     if (!sameOpaque(x.opaque ?? [], y.opaque ?? [])) return false;
     return (
@@ -102,6 +102,17 @@ export function equality(): Equality {
     a === b || (a.every((x) => b.some((y) => opaques(x, y))) && b.every((y) => a.some((x) => opaques(x, y))));
 
   return { nodes, branches, opaques };
+}
+
+const plainKeys = new WeakMap<Branch, string>();
+
+/** What a branch says apart from the places in it, as one text. */
+function plainKey(branch: Branch): string {
+  const known = plainKeys.get(branch);
+  if (known !== undefined) return known;
+  const key = canonicalJson(plainParts(branch));
+  plainKeys.set(branch, key);
+  return key;
 }
 
 function plainParts(branch: Branch): JsonValue {

@@ -14,7 +14,7 @@ import type { Branch, Node, Slot } from "./node.js";
 import { pointerToken } from "./refs.js";
 
 /** Places written out at most before repeated ones are referred to. */
-const WRITTEN_OUT_LIMIT = 5_000;
+const WRITTEN_OUT_LIMIT = 20_000;
 
 /** How a place inside a node is written; `path` = keys from the node to it. */
 type WriteSlot = (slot: Slot, path: readonly string[]) => JsonValue;

@@ -18,6 +18,8 @@ export interface Member {
 export function findRenames(left: readonly Member[], came: readonly Member[]): (readonly [Member, Member])[] {
   if (left.length === 0 || came.length === 0) return [];
   const pairs: { from: Member; to: Member; score: number }[] = [];
+  // Where very many left and came, only a name in another spelling is looked for.
+  if (left.length * came.length > PAIR_LIMIT) return respelt(left, came);
   for (const from of left) {
     for (const to of came) {
       const score = likeness(from, to, left.length === 1 && came.length === 1);
@@ -38,6 +40,17 @@ export function findRenames(left: readonly Member[], came: readonly Member[]): (
     found.push([from, to]);
   }
   return found;
+}
+
+/** Pairs compared at most: beyond this an object was replaced, not edited. */
+const PAIR_LIMIT = 10_000;
+
+function respelt(left: readonly Member[], came: readonly Member[]): (readonly [Member, Member])[] {
+  const byName = new Map(came.map((member) => [words(member.name).join(""), member]));
+  return left.flatMap((from): [Member, Member][] => {
+    const to = byName.get(words(from.name).join(""));
+    return to !== undefined && sameValues(from.node, to.node) ? [[from, to]] : [];
+  });
 }
 
 /** 0…1: below this two members are a removal and an addition. */

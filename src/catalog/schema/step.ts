@@ -21,12 +21,16 @@ export interface At {
   readonly coveredByOld: boolean;
 }
 
+/** A fragment to be shown, made only if it is. */
+export type Shown = () => JsonValue | undefined;
+
 /** What the parts of the walk ask of one another. */
 export interface Walk {
   readonly equal: Equality;
   readonly findsRenames: boolean;
   nodes(a: Node, b: Node, at: At): void;
-  note(difference: Difference, at: At, before?: JsonValue, after?: JsonValue): void;
+  /** Fragments are made when the observation is kept. */
+  note(difference: Difference, at: At, before?: Shown, after?: Shown): void;
   /** True where all that `a` accepts, `b` accepts for certain. */
   contains(b: Node, a: Node): boolean;
 }

@@ -17,19 +17,31 @@ import { narrows, type Observation } from "./observation.js";
 import { fragment, branchFragment, isOfKind, nodeOf, presentIn, type At, type Walk } from "./step.js";
 
 /** Pairs of places looked at before a pair that was seen is passed over: keeps schemas that multiply finite. */
-const VISIT_LIMIT = 20_000;
+const VISIT_LIMIT = 5_000;
+/** Places looked at in all to see whether branches contain one another; beyond, none is said to. */
+const CONTAINED_VISIT_LIMIT = 50_000;
+
+const START: At = Object.freeze({ path: "", field: "", coveredByNew: false, coveredByOld: false });
 
 export function observe(before: Slot, after: Slot, options: { readonly findsRenames: boolean }): Observation[] {
   const a = before.force();
   const b = after.force();
   const found: Observation[] = [];
-  const start: At = { path: "", field: "", coveredByNew: false, coveredByOld: false };
   const equal = equality();
   if (equal.nodes(a, b)) return found;
-  const walk = startWalk(equal, options.findsRenames, (seen) => void found.push(seen));
+  const walk = startWalk({
+    equal,
+    findsRenames: options.findsRenames,
+    note(difference, { path, field, coveredByNew, coveredByOld }, was, is) {
+      const place = { path, field: field === "" ? undefined : field, coveredByNew, coveredByOld };
+      found.push({ ...difference, ...place, before: was?.(), after: is?.() });
+    },
+    contained: { known: new Map(), trail: [], visits: 0 },
+    isOver: () => false,
+  });
   if (isAny(a) !== isAny(b) && a.branches.length > 0 && b.branches.length > 0)
-    walk.note({ kind: isAny(a) ? "contract-published" : "contract-lost" }, start, fragment(a), fragment(b));
-  else walk.nodes(a, b, start);
+    walk.note({ kind: isAny(a) ? "contract-published" : "contract-lost" }, START, () => fragment(a), () => fragment(b));
+  else walk.nodes(a, b, START);
   return found;
 }
 
@@ -37,53 +49,64 @@ export function observe(before: Slot, after: Slot, options: { readonly findsRena
 interface Contained {
   readonly known: Map<Node, Map<Node, boolean>>;
   readonly trail: [Node, Node][];
+  /** Places looked at to find out. */
+  visits: number;
 }
 
-function startWalk(
-  equal: Equality,
-  findsRenames: boolean,
-  emit: (seen: Observation) => void,
-  contained: Contained = { known: new Map(), trail: [] },
-): Walk {
+interface WalkOptions {
+  readonly equal: Equality;
+  readonly findsRenames: boolean;
+  readonly note: Walk["note"];
+  readonly contained: Contained;
+  /** True where nothing more needs to be known. */
+  readonly isOver: () => boolean;
+}
+
+function startWalk({ equal, findsRenames, note, contained, isOver }: WalkOptions): Walk {
   const open = new Map<Node, Set<Node>>();
   const seen = new Map<Node, Set<Node>>();
   let visits = 0;
   const walk: Walk = {
     equal,
     findsRenames,
+    note,
     nodes(a, b, at) {
-      if (has(open, a, b) || equal.nodes(a, b) || (visits > VISIT_LIMIT && has(seen, a, b))) return;
+      if (isOver() || has(open, a, b) || equal.nodes(a, b) || (visits > VISIT_LIMIT && has(seen, a, b))) return;
       visits += 1;
       add(open, a, b);
       add(seen, a, b);
       observeNodes(walk, a, b, at);
       open.get(a)?.delete(b);
     },
-    note(difference, at, before, after) {
-      const { path, field, coveredByNew, coveredByOld } = at;
-      emit({ ...difference, path, field: field === "" ? undefined : field, before, after, coveredByNew, coveredByOld });
-    },
-    contains(b, a) {
-      const known = contained.known.get(a)?.get(b);
-      if (known !== undefined) return known;
-      // Coinductive, like the walk itself: assumed while it is being found out, and taken back with what rests on it.
-      const mark = contained.trail.length;
-      const row = contained.known.get(a) ?? new Map<Node, boolean>();
-      contained.known.set(a, row.set(b, true));
-      contained.trail.push([a, b]);
-      let holds = true;
-      const refuse = (observed: Observation): void => {
-        if (!observed.coveredByNew && narrows(observed)) holds = false;
-      };
-      startWalk(equal, false, refuse, contained).nodes(a, b, { path: "", field: "", coveredByNew: false, coveredByOld: false });
-      if (!holds) {
-        for (const [x, y] of contained.trail.splice(mark)) contained.known.get(x)?.delete(y);
-        row.set(b, false);
-      }
-      return holds;
-    },
+    contains: (b, a) => isContained(a, b, equal, contained),
   };
   return walk;
+}
+
+/** Coinductive, like the walk itself: assumed while it is being found out, and taken back with what rests on it. */
+function isContained(a: Node, b: Node, equal: Equality, contained: Contained): boolean {
+  const known = contained.known.get(a)?.get(b);
+  if (known !== undefined) return known;
+  const mark = contained.trail.length;
+  const row = contained.known.get(a) ?? new Map<Node, boolean>();
+  contained.known.set(a, row.set(b, true));
+  contained.trail.push([a, b]);
+  let holds = true;
+  const note: Walk["note"] = (difference, at) => {
+    if (!at.coveredByNew && narrows(difference)) holds = false;
+  };
+  const isOver = (): boolean => {
+    contained.visits += 1;
+    // Too much to look at: not known to be contained.
+    if (contained.visits > CONTAINED_VISIT_LIMIT) holds = false;
+    return !holds;
+  };
+  startWalk({ equal, findsRenames: false, note, contained, isOver }).nodes(a, b, START);
+  if (!holds) {
+    for (const [x, y] of contained.trail.splice(mark)) contained.known.get(x)?.delete(y);
+    row.set(b, false);
+  }
+  return holds;
 }
 
 function has(pairs: ReadonlyMap<Node, ReadonlySet<Node>>, a: Node, b: Node): boolean {
@@ -97,10 +120,10 @@ function add(pairs: Map<Node, Set<Node>>, a: Node, b: Node): void {
 }
 
 function observeNodes(walk: Walk, a: Node, b: Node, at: At): void {
-  if (!sameJson(a.fallback, b.fallback)) walk.note({ kind: "default-moved" }, at, a.fallback, b.fallback);
+  if (!sameJson(a.fallback, b.fallback)) walk.note({ kind: "default-moved" }, at, () => a.fallback, () => b.fallback);
   if (a.oneOf || b.oneOf) {
     const [was, is] = [isExclusive(a), isExclusive(b)];
-    if (was !== is) walk.note({ kind: is ? "exclusion-introduced" : "exclusion-lifted" }, at, fragment(a), fragment(b));
+    if (was !== is) walk.note({ kind: is ? "exclusion-introduced" : "exclusion-lifted" }, at, () => fragment(a), () => fragment(b));
   }
   const left = unpaired(walk, a.branches, b.branches);
   const [x, y] = [left.a[0], left.b[0]];
@@ -136,7 +159,7 @@ function observeKinds(walk: Walk, a: Node, b: Node, left: Unpaired, at: At): voi
   if (lost.length + won.length === 0) return;
   const onlyNull = [...lost, ...won].every((kind) => kind === "null");
   const edge = onlyNull || (won.length === 0 && isMeantAs(a, lost)) || (lost.length === 0 && isMeantAs(b, won));
-  walk.note({ kind: "kinds-moved", lost, won, edge }, at, fragment(a), fragment(b));
+  walk.note({ kind: "kinds-moved", lost, won, edge }, at, () => fragment(a), () => fragment(b));
 }
 
 /** True where the node names no type, and the kind it is plainly meant for is not among these. */
@@ -156,10 +179,10 @@ function observeOneKind(walk: Walk, a: Node, b: Node, left: Unpaired, kind: Kind
   const come = without(listedB, listedA).filter((value) => accepts(a, value) !== true);
   const introduced = openA.length > 0 && openB.length === 0 && listedB.length > 0;
   const lifted = openB.length > 0 && openA.length === 0 && listedA.length > 0;
-  if (introduced) walk.note({ kind: "values-introduced" }, cover(walk, at, openA, openB, a, b), fragment(a), fragment(b));
-  if (lifted) walk.note({ kind: "values-lifted" }, cover(walk, at, openA, openB, a, b), fragment(a), fragment(b));
-  if (gone.length > 0) walk.note({ kind: "values-lost" }, at, showValues(a, listedA), fragment(b));
-  if (come.length > 0 && !introduced) walk.note({ kind: "values-won" }, at, fragment(a), showValues(b, listedB));
+  if (introduced) walk.note({ kind: "values-introduced" }, cover(walk, at, openA, openB, a, b), () => fragment(a), () => fragment(b));
+  if (lifted) walk.note({ kind: "values-lifted" }, cover(walk, at, openA, openB, a, b), () => fragment(a), () => fragment(b));
+  if (gone.length > 0) walk.note({ kind: "values-lost" }, at, () => showValues(a, listedA), () => fragment(b));
+  if (come.length > 0 && !introduced) walk.note({ kind: "values-won" }, at, () => fragment(a), () => showValues(b, listedB));
   // Listed values that moved into or out of a branch of their kind are the branch's affair.
   if (!introduced && !lifted) observePairs(walk, a, b, openA, openB, at);
 }
@@ -193,10 +216,10 @@ function observePairs(walk: Walk, a: Node, b: Node, openA: readonly Branch[], op
   const { pairs, lost, won } = pairUp(walk, openA, openB);
   for (const [x, y] of pairs) observeBranches(walk, x, y, cover(walk, at, [x], [y], a, b), a, b);
   for (const x of lost) {
-    walk.note({ kind: "branch-lost" }, cover(walk, at, [x], [], a, b), branchFragment(x), fragment(b));
+    walk.note({ kind: "branch-lost" }, cover(walk, at, [x], [], a, b), () => branchFragment(x), () => fragment(b));
   }
   for (const y of won) {
-    walk.note({ kind: "branch-won" }, cover(walk, at, [], [y], a, b), fragment(a), branchFragment(y));
+    walk.note({ kind: "branch-won" }, cover(walk, at, [], [y], a, b), () => fragment(a), () => branchFragment(y));
   }
 }
 
