@@ -35,6 +35,8 @@ const CORE_PACKAGES = new Set([
   "gpt-tokenizer",
   "yaml",
   "node:crypto",
+  // Loads the tokeniser on first use: its tables are large.
+  "node:module",
 ]);
 
 interface Import {

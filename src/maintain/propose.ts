@@ -25,7 +25,7 @@ export function proposeByRules(input: MaintenanceInput): ProposedEdit[] {
     const edit = isEditable(due) ? mend(due, input) : undefined;
     if (edit !== undefined && !input.rejected.has(edit.signature)) edits.push(edit);
   }
-  return [...edits, ...toolSkills(input)];
+  return [...edits, ...toolSkills(input, edits)];
 }
 
 function isEditable(due: DueSkill): boolean {

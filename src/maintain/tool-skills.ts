@@ -11,12 +11,14 @@ import { asName, draftProblems, parseSkill, renderSkill, TIER_PREFIX, type Skill
 import { propertiesOf, requiredOf } from "./gate.js";
 import { typesOf } from "./mapping.js";
 
-export function toolSkills(input: MaintenanceInput): ProposedEdit[] {
+/** `mended`: edits of the same run; a tool skill that follows its tool to a new name describes it already. */
+export function toolSkills(input: MaintenanceInput, mended: readonly ProposedEdit[]): ProposedEdit[] {
   const described = new Set<string>();
   const labels = new Set<UpstreamLabel>();
   for (const skill of input.skills.values()) {
     if (skill.tier !== "tool") continue;
-    for (const need of skill.contract.requires) {
+    const contract = mended.find((edit) => edit.skill === skill.name)?.contract ?? skill.contract;
+    for (const need of contract.requires) {
       described.add(need.tool);
       labels.add(need.tool.slice(0, need.tool.indexOf("/")) as UpstreamLabel);
     }

@@ -13,7 +13,6 @@ import type { ViewRequest } from "../model/view.js";
 import {
   coverOf,
   meaningOf,
-  nameMeaning,
   sharedTerms,
   sharedWeight,
   skillFit,
@@ -21,6 +20,8 @@ import {
   wordsOfNeed,
   type Words,
 } from "./meaning.js";
+import { tokenise } from "../retrieve/tokens.js";
+import { REQUEST_WORDS, STOP_WORDS } from "../retrieve/words.js";
 import { cutAtWord, firstSentence } from "./signature.js";
 
 export interface DraftStep {
@@ -50,20 +51,16 @@ export function needText(request: ViewRequest): string {
 const CLAUSE_END =
   /(?<=[.!?;])\s+|[。！？；\n]+|,?\s+(?:and then|then|after that|afterwards|and also|and afterwards)\s+|,\s+and\s+/iu;
 
-/** The clauses of a task that say something, in order; a clause of one word belongs to the one before it. */
+/** The clauses of a task that say something, in order; thanks and greetings say nothing. */
 export function clausesOf(text: string): string[] {
-  const clauses: string[] = [];
-  for (const part of text.split(CLAUSE_END)) {
+  return text.split(CLAUSE_END).flatMap((part) => {
     const clause = part
       .replace(/^\s*(?:[-*•]|\d+[.)])\s+/, "")
-      .replace(/[\s.,;:]+$/, "")
+      .replace(/[\s.,;:!]+$/, "")
       .trim();
-    if (clause === "" || !/[\p{L}\p{N}]/u.test(clause)) continue;
-    const last = clauses.length - 1;
-    if (wordsOfNeed(clause).size < 2 && last >= 0) clauses[last] = `${clauses[last] ?? ""}, ${clause}`;
-    else clauses.push(clause);
-  }
-  return clauses;
+    const isTelling = tokenise(clause).some((word) => !STOP_WORDS.has(word) && !REQUEST_WORDS.has(word));
+    return isTelling ? [clause] : [];
+  });
 }
 
 export function draftPlan(candidates: ViewCandidates): DraftPlan {
@@ -76,39 +73,37 @@ export function draftPlan(candidates: ViewCandidates): DraftPlan {
 }
 
 /**
- * Planning skills the task means: the surest first, then each that fits, says something of the task that those before it do not,
- * and is not merely another way of saying it.
+ * Planning skills the task means. The first is the one search is surest of, where the task has its name, or enough of its gist: people
+ * say "send it elsewhere" for what a skill calls "redirect". Others join only where their name is in the task, their gist too, and
+ * they say something of it that the plans before them do not.
  */
 function choosePlans(planning: readonly SkillCandidate[], words: Words): Skill[] {
-  const fitting = planning
-    .map(({ skill, score }) => ({
-      skill,
-      sure: skillFit(skill, words) + score * 0.2,
-      fit: skillFit(skill, words),
-      shared: termsOf(skill, words),
-    }))
-    .filter(({ fit }) => fit >= PROVISION.fit)
-    .sort((a, b) => b.sure - a.sure || b.shared.size - a.shared.size);
+  const ranked = planning
+    .map(({ skill, score }) => {
+      const gist = gistMeaning(skill);
+      return { skill, fit: skillFit(skill, words), cover: coverOf(gist, words), shared: sharedTerms(gist, words), score };
+    })
+    .sort((a, b) => b.score + b.fit * NAME_SHARE - (a.score + a.fit * NAME_SHARE));
   const chosen: Skill[] = [];
   const said = new Set<string>();
-  for (const { skill, shared } of fitting) {
+  for (const { skill, fit, cover, shared } of ranked) {
     if (chosen.length === PROVISION.mergedPlans) break;
+    const isMeant =
+      chosen.length === 0 ? fit >= PROVISION.fit || cover >= PROVISION.gist : fit >= PROVISION.fit && cover >= PROVISION.gist;
     const isNew = [...shared].some((term) => !said.has(term));
-    // A plan whose every word a later, larger one repeats gives way to it.
-    const isPart = fitting.some(
-      (other) => other.skill !== skill && other.shared.size > shared.size && [...shared].every((term) => other.shared.has(term)),
-    );
-    if (!isNew || isPart) continue;
+    if (!isMeant || !isNew) continue;
     chosen.push(skill);
     for (const term of shared) said.add(term);
   }
   return chosen;
 }
 
-/** What the task and the skill's name (or, where the name says nothing of it, its description) have in common. */
-function termsOf(skill: Skill, words: Words): Set<string> {
-  const byName = sharedTerms(nameMeaning(skill), words);
-  return byName.size > 0 ? byName : sharedTerms(meaningOf(skill.description), words);
+/** Weight of the name beside the search score when plans are ranked. */
+const NAME_SHARE = 0.5;
+
+/** What a plan is about in all: name, description, goals of its steps. */
+function gistMeaning(skill: Skill): ReturnType<typeof meaningOf> {
+  return meaningOf([skill.name.replace(/^plan-/, ""), skill.description, ...skill.steps.map((step) => step.goal)].join("\n"));
 }
 
 function stepsOf(skill: Skill): DraftStep[] {

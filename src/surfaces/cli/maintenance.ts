@@ -75,7 +75,7 @@ function printReport(verbs: Verbs, report: JsonObject): void {
         print.line({ text: `      ${line}`, colour: "dim" });
       for (const line of textOf(row["difference"])
         .split("\n")
-        .filter((text) => text !== ""))
+        .filter((text) => text.trim() !== ""))
         print.line({ text: `      ${line}`, colour: line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim" });
     }
   };
