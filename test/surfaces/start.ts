@@ -124,3 +124,16 @@ export async function bareSession(url: string, path = "/mcp"): Promise<Record<st
   const opened = await post(`${url}${path}`, INITIALIZE);
   return { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" };
 }
+
+/** Calls a tool with request options; the older line has a schema between them and the params. */
+export function callWith(
+  client: LegacyClient | ModernClient,
+  params: { name: string; arguments?: Record<string, unknown>; _meta?: Record<string, unknown> },
+  options: { signal?: AbortSignal; onprogress?: (progress: unknown) => void; timeout?: number } = {},
+): Promise<Record<string, unknown>> {
+  const answer =
+    client instanceof LegacyClient
+      ? client.callTool(params, undefined, options as never)
+      : client.callTool(params as never, options as never);
+  return answer as unknown as Promise<Record<string, unknown>>;
+}

@@ -116,7 +116,7 @@ export function createQuestions(options: { answerMs: number; heldMax: number }):
       meta: call.meta,
       onProgress: (progress) => mine.attached?.progress?.(progress),
       onNotification: (method, params) => mine.attached !== undefined && deliver(mine.attached, method, params),
-      onRequest: (method, params) => {
+      onRequest: async (method, params) => {
         assertAskable(mine.attached ?? call, method, params);
         return new Promise((resolve, reject) => {
           mine.asked += 1;
@@ -229,7 +229,7 @@ function paramsOf(asked: JsonObject): JsonObject {
 
 /** A legacy agent is asked by requests, whatever way its upstream put the question. */
 async function runLegacy(call: AgentCall, run: Run): Promise<JsonObject> {
-  const ask = (method: string, params: JsonObject): Promise<JsonObject> => {
+  const ask = async (method: string, params: JsonObject): Promise<JsonObject> => {
     assertAskable(call, method, params);
     return call.ask(method, params);
   };
