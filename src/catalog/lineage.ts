@@ -104,7 +104,9 @@ function byFrom(a: LineageLink, b: LineageLink): number {
 function groupsOf(input: LineageInput, keeper: Keeper): TraceInput[] {
   const announced = new Map<string, Set<string>>();
   for (const hint of input.hints ?? []) announced.set(hint.to, (announced.get(hint.to) ?? new Set()).add(hint.from));
-  const whole = { ...input, departed: input.departed ?? [], announced };
+  const there = new Set([...input.added, ...input.kept.map((pair) => pair.after)].map((tool) => tool.key));
+  const departed = (input.departed ?? []).filter((one) => !there.has(one.tool.key));
+  const whole = { ...input, departed, announced };
   if (keeper.holds("same-upstream", false)) return [whole];
   const labels = new Set([...whole.removed, ...whole.departed.map((one) => one.tool)].map((tool) => tool.label));
   return [...labels].map((label) => ({
