@@ -17,8 +17,7 @@ import type { Tool } from "../model/tool.js";
 import type { Basis, View, ViewDecisions, ViewRecord, ViewRequest } from "../model/view.js";
 import { LEFT_OUT_FORMS } from "./left-out.js";
 import { gatherMaterial, type Material, type SkillMaterial, type ToolMaterial } from "./material.js";
-import { countedChars, leftOutTokens, render, skillEntry, TERSEST, type Draft } from "./render.js";
-import { countTokens } from "./tokens.js";
+import { countedChars, countOnce, estimate, mayFit, render, skillEntry, tellsWithin, TERSEST, type Draft } from "./render.js";
 
 export interface AssembleInput {
   readonly request: ViewRequest;
@@ -62,55 +61,64 @@ function wholeView(material: Material): View | undefined {
   return chars > charsLeft(material) ? undefined : withLeftOut(material, draft, NAMED_FORMS);
 }
 
-/** What is most needed first, as far as it fits. */
+/**
+ * What is most needed first, as far as it fits. Room is kept for naming what is left out; where even that room does not suffice
+ * for names, it is better given to what is shown.
+ */
 function cutView(material: Material): View {
+  const kept = fill(material, material.limits.tokens * PROVISION.leftOutShare);
+  const named = withLeftOut(material, kept, NAMED_FORMS);
+  if (named !== undefined) return named;
+  const full = fill(material, 0);
+  return withLeftOut(material, full, LEFT_OUT_FORMS - 1) ?? render(material, full);
+}
+
+function emptyDraft(): Draft {
+  return { tools: new Set(), definitions: new Set(), skills: new Map(), alternatives: 0, terse: 0, leftOut: LEFT_OUT_FORMS - 1 };
+}
+
+/** A draft that leaves `reserved` tokens of the budget, at least where there is anything to give way. */
+function fill(material: Material, reserved: number): Draft {
   const { limits } = material;
-  const last = LEFT_OUT_FORMS - 1;
-  const draft: Draft = { tools: new Set(), definitions: new Set(), skills: new Map(), alternatives: 0, terse: 0, leftOut: last };
-  const used = (): number => render(material, draft).budgets.tokens.used;
+  const draft = emptyDraft();
   // What can be told in fewer words takes at most its share of the room that is left beside what cannot.
-  const least = render(material, { ...draft, terse: TERSEST }).budgets.tokens.used;
+  const least = estimate(material, { ...draft, terse: TERSEST });
   const frame = least + Math.max(0, limits.tokens - least) * PROVISION.frameShare;
-  let tokens = used();
+  let tokens = estimate(material, draft);
   while (draft.terse < TERSEST && tokens > frame) {
     draft.terse++;
-    tokens = used();
+    tokens = estimate(material, draft);
   }
-  const most = limits.tokens - tokensForLeftOut(material, draft);
   const added: Unit[] = [];
   let chars = charsLeft(material);
   for (const unit of unitsOf(material, draft)) {
-    if (!unit.isPossible() || tokens + unit.tokens > most || unit.chars > chars) continue;
+    if (!unit.isPossible() || tokens + unit.tokens > limits.tokens - reserved || unit.chars > chars) continue;
     unit.apply();
     added.push(unit);
     tokens += unit.tokens;
     chars -= unit.chars;
   }
-  // Units were counted one by one; joined they may cost a little more.
+  // Parts were counted one by one; joined they may cost a little more.
+  const used = (): number => render(material, draft).budgets.tokens.used;
   while (added.length > 0 && used() > limits.tokens) added.pop()?.undo();
   while (draft.terse < TERSEST && used() > limits.tokens) draft.terse++;
-  return withLeftOut(material, draft, last) ?? render(material, draft);
-}
-
-/** Room kept for telling what is left out, at most its share: enough for the fullest form that has room there. */
-function tokensForLeftOut(material: Material, draft: Draft): number {
-  const share = material.limits.tokens * PROVISION.leftOutShare;
-  for (let form = 1; form < LEFT_OUT_FORMS - 1; form++) {
-    const told = leftOutTokens(render(material, { ...draft, leftOut: form }));
-    if (told <= share) return told;
-  }
-  return 0;
+  // Room that no tool or skill could use goes back to the plan.
+  while (draft.terse > 0 && estimate(material, { ...draft, terse: draft.terse - 1 }) <= limits.tokens - reserved) draft.terse--;
+  while (draft.terse < TERSEST && used() > limits.tokens) draft.terse++;
+  return draft;
 }
 
 /** The view with the fullest telling of what was left out that the budget and its share allow; `last` = the tersest form tried. */
 function withLeftOut(material: Material, draft: Draft, last: number): View | undefined {
   const { limits } = material;
+  const share = limits.tokens * PROVISION.leftOutShare;
   for (let form = 0; form <= last; form++) {
-    const view = render(material, { ...draft, leftOut: form });
-    const { used } = view.budgets.tokens;
-    const told = leftOutTokens(view);
-    if (used <= limits.tokens && (form === last || told <= limits.tokens * PROVISION.leftOutShare)) return view;
-    if (used - told > limits.tokens) return undefined;
+    const candidate: Draft = { ...draft, leftOut: form };
+    // Names are worth room that nobody uses, up to their share; a mere number is never too long.
+    const isShort = form > NAMED_FORMS || tellsWithin(material, candidate, share);
+    if (!isShort || !mayFit(material, candidate, limits.tokens)) continue;
+    const view = render(material, candidate);
+    if (view.budgets.tokens.used <= limits.tokens) return view;
   }
   return undefined;
 }
@@ -129,28 +137,31 @@ interface Unit {
 function unitsOf(material: Material, draft: Draft): Unit[] {
   const { tools, skills, input } = material;
   const toolUnit = (tool: ToolMaterial): Unit => ({
-    tokens: countTokens(JSON.stringify(tool.entry)) + 1,
+    tokens: countOnce(material, JSON.stringify(tool.entry)) + 1,
     chars: 0,
     isPossible: () => true,
     apply: () => draft.tools.add(tool),
     undo: () => draft.tools.delete(tool),
   });
   const briefUnit = (skill: SkillMaterial): Unit => ({
-    tokens: countTokens(JSON.stringify(skillEntry(skill, "brief"))) + 1,
+    tokens: countOnce(material, JSON.stringify(skillEntry(skill, "brief"))) + 1,
     chars: countedChars(material, skill.brief),
     isPossible: () => true,
     apply: () => draft.skills.set(skill, "brief"),
     undo: () => draft.skills.delete(skill),
   });
   const fullUnit = (skill: SkillMaterial): Unit => ({
-    tokens: countTokens(skill.full) - countTokens(skill.brief) + 8,
+    tokens:
+      countOnce(material, JSON.stringify(skillEntry(skill, "full"))) -
+      countOnce(material, JSON.stringify(skillEntry(skill, "brief"))) +
+      2,
     chars: countedChars(material, skill.full) - countedChars(material, skill.brief),
     isPossible: () => draft.skills.has(skill),
     apply: () => draft.skills.set(skill, "full"),
     undo: () => draft.skills.set(skill, "brief"),
   });
   const definitionUnit = (tool: ToolMaterial): Unit => ({
-    tokens: countTokens(JSON.stringify(tool.definition)) + 4,
+    tokens: countOnce(material, JSON.stringify(tool.definition)) + 4,
     chars: 0,
     isPossible: () => draft.tools.has(tool),
     apply: () => draft.definitions.add(tool),
@@ -163,7 +174,7 @@ function unitsOf(material: Material, draft: Draft): Unit[] {
     ...skills.filter((skill) => skill.full !== skill.brief).map(fullUnit),
     ...tools.filter((tool) => tool.definition !== undefined).map(definitionUnit),
     ...input.found.alternatives.map((alternative) => ({
-      tokens: countTokens(JSON.stringify(alternative)) + 1,
+      tokens: countOnce(material, JSON.stringify(alternative)) + 1,
       chars: 0,
       isPossible: () => true,
       apply: () => void draft.alternatives++,

@@ -26,6 +26,8 @@ export interface Material {
   readonly left: readonly LeftOut[];
   /** Set where this explore call is over the limit: nothing is shown. */
   readonly isSpent: boolean;
+  /** Token counts of parts, so that none is counted twice. */
+  readonly counts: Map<string, number>;
 }
 
 interface Limits {
@@ -82,6 +84,7 @@ export function gatherMaterial(input: AssembleInput): Material {
       ? [...named(skills, tools, "the episode's explore calls are used up"), ...left]
       : distinct(left, (one) => `${one.kind} ${one.id}`),
     isSpent,
+    counts: new Map(),
   };
   function named(asSkills: readonly SkillMaterial[], asTools: readonly ToolMaterial[], why: string): LeftOut[] {
     if (decisions.tools.length + decisions.skills.length === 0) return [];

@@ -10,16 +10,7 @@ import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/por
 import { PROVISION } from "../model/policy.js";
 import type { Skill } from "../model/skill.js";
 import type { ViewRequest } from "../model/view.js";
-import {
-  coverOf,
-  meaningOf,
-  sharedTerms,
-  sharedWeight,
-  skillFit,
-  toolFit,
-  wordsOfNeed,
-  type Words,
-} from "./meaning.js";
+import { coverOf, meaningOf, sharedTerms, sharedWeight, skillFit, toolFit, wordsOfNeed, type Words } from "./meaning.js";
 import { tokenise } from "../retrieve/tokens.js";
 import { REQUEST_WORDS, STOP_WORDS } from "../retrieve/words.js";
 import { cutAtWord, firstSentence } from "./signature.js";

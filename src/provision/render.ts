@@ -7,6 +7,12 @@ import type { Material, SkillMaterial, ToolMaterial } from "./material.js";
 import { cutAtWord } from "./signature.js";
 import { countTokens } from "./tokens.js";
 
+/** Characters a token has in the JSON of a view: rarely fewer, hardly ever more. Only used to skip work; what counts is counted. */
+const CHARS_AT_LEAST = 2.5;
+const CHARS_AT_MOST = 16;
+/** What a sum of parts may be too high by. */
+const ESTIMATE_OFF = 40;
+
 /** What of the material is shown. */
 export interface Draft {
   readonly tools: Set<ToolMaterial>;
@@ -23,6 +29,34 @@ export const TERSEST = 6;
 
 /** The body with its tokens counted: `budgets.tokens.used` is the exact o200k count of the JSON of all of it. */
 export function render(material: Material, draft: Draft): View {
+  const view = body(material, draft);
+  view.budgets.tokens.used = usedOf(view);
+  return view;
+}
+
+/** Tokens of a draft by the sum of its parts, each counted once: a few off, and cheap enough to try many drafts. */
+export function estimate(material: Material, draft: Draft): number {
+  let sum = 4;
+  for (const [key, value] of Object.entries(body(material, draft))) {
+    if ((key === "tools" || key === "skills") && Array.isArray(value)) {
+      sum += value.reduce((all: number, entry: unknown) => all + countOnce(material, JSON.stringify(entry)) + 1, 4);
+    } else {
+      sum += countOnce(material, JSON.stringify(value)) + 3;
+    }
+  }
+  return sum;
+}
+
+/** Counts a text once for all drafts of one view. */
+export function countOnce(material: Material, text: string): number {
+  const known = material.counts.get(text);
+  if (known !== undefined) return known;
+  const count = countTokens(text);
+  material.counts.set(text, count);
+  return count;
+}
+
+function body(material: Material, draft: Draft): View {
   const { input, limits, isSpent } = material;
   const { request, before, found, decisions } = input;
   const tools = material.tools.filter((tool) => draft.tools.has(tool));
@@ -55,7 +89,6 @@ export function render(material: Material, draft: Draft): View {
     },
     manager: { by: decisions.by, ...(decisions.fellBack === undefined ? {} : { fellBack: decisions.fellBack }) },
   };
-  view.budgets.tokens.used = usedOf(view);
   return view;
 }
 
@@ -72,7 +105,12 @@ function present<Key extends string, Item>(key: Key, items: readonly Item[]): { 
 }
 
 export function skillEntry(skill: SkillMaterial, form: "full" | "brief"): NonNullable<View["skills"]>[number] {
-  return { name: skill.name, tier: skill.tier, text: form === "full" ? skill.full : skill.brief, form };
+  return {
+    name: skill.name,
+    tier: skill.tier,
+    text: form === "full" ? skill.full : skill.brief,
+    form: skill.full === skill.brief ? "full" : form,
+  };
 }
 
 /** The definition stands behind the signature. */
@@ -83,23 +121,22 @@ function withDefinition(tool: ToolMaterial): View["tools"][number] {
 
 /** What the draft does not show of the material. */
 function cutFrom(material: Material, draft: Draft): LeftOut[] {
-  const why = `it did not fit the budget of ${material.limits.tokens} tokens`;
-  const isTold = material.input.request.kind === "explore";
-  const skillWhy = isTold ? `${why} or the episode's ${material.limits.skillChars} characters of skill text` : why;
+  const chars = material.input.request.kind === "explore" ? " or the episode's limit on skill text" : "";
+  const whole = material.tools.filter(
+    (tool) => tool.definition !== undefined && draft.tools.has(tool) && !draft.definitions.has(tool),
+  );
   return [
     ...material.skills
       .filter((skill) => !draft.skills.has(skill))
-      .map((skill): LeftOut => ({ kind: "skill", id: skill.name, why: skillWhy })),
+      .map((skill): LeftOut => ({ kind: "skill", id: skill.name, why: `over the token budget${chars}` })),
     ...material.tools
       .filter((tool) => !draft.tools.has(tool))
-      .map((tool): LeftOut => ({ kind: "tool", id: tool.entry.tool, why })),
-    ...material.tools
-      .filter((tool) => tool.definition !== undefined && draft.tools.has(tool) && !draft.definitions.has(tool))
-      .map((tool): LeftOut => ({
-        kind: "tool",
-        id: tool.entry.tool,
-        why: `its full definition did not fit the budget of ${material.limits.tokens} tokens; ask describe_tools`,
-      })),
+      .map((tool): LeftOut => ({ kind: "tool", id: tool.entry.tool, why: "over the token budget" })),
+    ...whole.map((tool): LeftOut => ({
+      kind: "tool",
+      id: tool.entry.tool,
+      why: "its definition is over the token budget; ask describe_tools",
+    })),
   ];
 }
 
@@ -114,7 +151,7 @@ function tersePlan(plan: View["plan"], terse: number): { plan: View["plan"]; cut
     ...(terse >= 5 ? { skills: [], tools: step.tools.slice(-1) } : {}),
     ...(terse >= TERSEST ? { tools: [] } : {}),
   }));
-  const why = "it did not fit the token budget";
+  const why = "over the token budget";
   const cut = plan.steps
     .slice(count)
     .map((step): LeftOut => ({ kind: "plan", id: `step ${step.n}: ${cutAtWord(step.goal, 40)}`, why }));
@@ -134,7 +171,7 @@ function terseSubstitutions(
 ): { rows: NonNullable<View["substitutions"]>; untold: LeftOut[] } {
   if (terse < 2) return { rows, untold: [] };
   const count = [0, 0, 8, 4, 2, 1, 0][terse] ?? 0;
-  const why = "it is gone; what took over did not fit the token budget";
+  const why = "it is gone; what took over is over the token budget";
   return {
     rows: rows.slice(0, count).map((row) => ({ ...row, why: cutAtWord(row.why, terse < 4 ? 60 : 12) })),
     untold: rows.slice(count).map((row): LeftOut => ({ kind: "tool", id: row.asked, why })),
@@ -146,7 +183,17 @@ export function countedChars(material: Material, text: string): number {
   return material.input.request.kind === "explore" ? text.length : 0;
 }
 
-/** Tokens of what was left out, as a view says it. */
-export function leftOutTokens(view: View): number {
-  return view.left_out === undefined ? 0 : countTokens(JSON.stringify(view.left_out));
+/** Does what the draft leaves out take at most that many tokens to tell? A text has no more tokens than half its characters, as a rule. */
+export function tellsWithin(material: Material, draft: Draft, tokens: number): boolean {
+  const { left_out: left } = body(material, draft);
+  if (left === undefined) return true;
+  const text = JSON.stringify(left);
+  return text.length <= tokens * CHARS_AT_LEAST || countOnce(material, text) <= tokens;
+}
+
+/** False where the draft is surely above so many tokens; true where it may be within. */
+export function mayFit(material: Material, draft: Draft, tokens: number): boolean {
+  const { length } = JSON.stringify(body(material, draft));
+  if (length <= tokens * CHARS_AT_LEAST) return true;
+  return length <= tokens * CHARS_AT_MOST && estimate(material, draft) - ESTIMATE_OFF <= tokens;
 }

@@ -9,49 +9,50 @@ import type { Tool } from "../model/tool.js";
 import { needsOf } from "../graph/references.js";
 import { stem } from "../retrieve/stem.js";
 import { tokenise } from "../retrieve/tokens.js";
+import { STOP_WORDS } from "../retrieve/words.js";
 
 export interface Spoken {
   /** Stems of everything said. */
   readonly words: ReadonlySet<string>;
-  /** Each identifier with the stems of the words just before it. */
-  readonly identifiers: readonly { readonly before: ReadonlySet<string> }[];
+  /** For each identifier the stem of the word that stands before it and says what it is (or what to do with it); "" where none does. */
+  readonly identifiers: readonly string[];
 }
 
-/** Words before an identifier that may say of what it is. */
-const CONTEXT_WORDS = 5;
 /** A code with a digit, all capitals, a `#`, a long number, or a path. */
 const IDENTIFIER = /^(?:#\S*\w|(?=\S*\d)(?=\S*[\p{L}_-])[\p{L}\p{N}_.:/-]{3,}|\d{3,}|[A-Z0-9]{4,}|\S+\/\S+)$/u;
+/** Words between a thing and its identifier: "order number is …". */
+const BETWEEN: ReadonlySet<string> = new Set(
+  "id ids number numbers no nr code codes key keys uuid ref reference called named".split(" "),
+);
 
 export function readSpoken(text: string): Spoken {
   const words = text.split(/[\s,;()"'`]+/).map((word) => word.replace(/[.!?:]+$/, ""));
-  const identifiers: { before: Set<string> }[] = [];
-  words.forEach((word, i) => {
-    if (!IDENTIFIER.test(word)) return;
-    const before = tokenise(words.slice(Math.max(0, i - CONTEXT_WORDS), i).join(" "));
-    identifiers.push({ before: new Set(before.map(stem)) });
-  });
+  const identifiers: string[] = [];
+  let last = "";
+  for (const word of words) {
+    if (IDENTIFIER.test(word)) {
+      identifiers.push(last);
+      continue;
+    }
+    const telling = tokenise(word).filter((token) => !BETWEEN.has(token) && !STOP_WORDS.has(token));
+    last = stem(telling.at(-1) ?? "") || last;
+  }
   return { identifiers, words: new Set(tokenise(text).map(stem)) };
 }
 
 /** Required references of a tool that the request does not say: somebody has to look them up first. */
 export function openReferences(tool: Tool, spoken: Spoken): string[] {
-  const needs = needsOf(tool).filter((need) => need.suffix !== "name");
-  const entityOf = (entities: readonly string[]): string[] =>
-    (entities.find((entity) => !entity.includes(" ")) ?? "").split("_").map(stem);
-  const isNamed = (before: ReadonlySet<string>, entities: readonly string[]): boolean => {
-    const words = entityOf(entities);
-    return before.has(words.at(-1) ?? "");
-  };
-  // An identifier that no parameter's entity was said for goes to the first parameter left without one.
-  const unclaimed = spoken.identifiers.filter(({ before }) => !needs.some((need) => isNamed(before, need.entities))).length;
-  let spare = needs.length === 1 ? unclaimed : 0;
-  const open: string[] = [];
-  for (const need of needs) {
-    if (spoken.identifiers.some(({ before }) => isNamed(before, need.entities))) continue;
-    if (spare > 0) spare--;
-    else open.push(need.param);
-  }
-  return open;
+  const needs = needsOf(tool)
+    .filter((need) => need.suffix !== "name")
+    .map(({ param, entities }) => ({
+      param,
+      head: stem((entities.find((entity) => !entity.includes(" ")) ?? "").split("_").at(-1) ?? ""),
+    }));
+  const open = needs.filter((need) => !spoken.identifiers.includes(need.head)).map((need) => need.param);
+  // "cancel W12": an identifier that only the tool's own verb introduces is what the tool's one need asks for.
+  const own = new Set(tokenise(tool.name).map(stem));
+  const isMeant = spoken.identifiers.some((word) => word === "" || (own.has(word) && !needs.some((need) => need.head === word)));
+  return needs.length === 1 && isMeant ? [] : open;
 }
 
 /** Parameters whose value the agent makes up itself. */

@@ -5,7 +5,7 @@ import type { Skill } from "../../src/model/skill.js";
 import type { Tool } from "../../src/model/tool.js";
 import type { View, ViewDecisions, ViewRecord, ViewRequest } from "../../src/model/view.js";
 import { DEFAULT_POLICY } from "../../src/model/policy.js";
-import { buildGraph } from "../../src/graph/graph.js";
+import { buildGraph, type DependencyGraph } from "../../src/graph/graph.js";
 import { closure, skillsNaming } from "../../src/graph/reach.js";
 import { assembleView, type AssembleInput } from "../../src/provision/assemble.js";
 import { decideByRules, notChosen } from "../../src/provision/choose.js";
@@ -99,7 +99,7 @@ function skillsOf(sketch: TurnSketch): Map<string, Skill> {
 
 function candidatesOf(sketch: TurnSketch, tools: ReadonlyMap<string, Tool>, skills: ReadonlyMap<string, Skill>): ViewCandidates {
   const resting = new Set(sketch.resting ?? []);
-  const graph = buildGraph({ skills: skills.values(), tools: tools.values(), links: [] });
+  const graph = graphOf(tools, skills);
   const active = (name: string): Skill | undefined => (resting.has(name) ? undefined : skills.get(name));
   const asSkills = (hits: readonly (readonly [string, number])[] = []): SkillCandidate[] =>
     hits.flatMap(([name, score]) => {
@@ -131,4 +131,14 @@ function candidatesOf(sketch: TurnSketch, tools: ReadonlyMap<string, Tool>, skil
       notesOn: (key) => skillsNaming(graph, key as ToolKey, "tool").flatMap((name: SkillName) => active(name) ?? []),
     },
   };
+}
+
+const graphs = new Map<string, DependencyGraph>();
+
+/** The same tools and skills have the same graph; laws ask for it hundreds of times. */
+function graphOf(tools: ReadonlyMap<string, Tool>, skills: ReadonlyMap<string, Skill>): DependencyGraph {
+  const key = JSON.stringify([[...tools.values()].map((tool) => tool.digests.document), [...skills.keys()]]);
+  const graph = graphs.get(key) ?? buildGraph({ skills: skills.values(), tools: tools.values(), links: [] });
+  graphs.set(key, graph);
+  return graph;
 }

@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { createRules } from "../../src/manager/rules.js";
+import { clausesOf } from "../../src/provision/plan.js";
+import { openReferences, readSpoken } from "../../src/provision/spoken.js";
+import { SHOP_TOOLS, sampleTool } from "./sample.js";
+import { turnOf, type TurnSketch } from "./turn.js";
+
+const decide = (sketch: TurnSketch): string[] => {
+  const { decisions } = turnOf(sketch);
+  const steps = decisions.plan?.steps.map((step) => `${step.goal}: ${[...step.skills, ...step.tools].join(" ")}`) ?? [];
+  return [`${decisions.plan?.source ?? "no plan"} ${decisions.plan?.from.join("+") ?? ""}`.trim(), ...steps];
+};
+
+describe("the plan", () => {
+  it("is a skill's where the task means it, whatever else the task says", () => {
+    const text =
+      "Hi! I am Ann and quite upset. My dog ate the catalogue. I would like you to cancel my order O-1001 as soon as possible, thanks.";
+    expect(decide({ request: { kind: "start", text }, planning: [["plan-cancel-order", 1]] })[0]).toBe("skill plan-cancel-order");
+  });
+
+  it("is not a skill's that shares only a noun with the task", () => {
+    const sketch: TurnSketch = {
+      request: { kind: "start", text: "What is in order O-1001?" },
+      planning: [["plan-cancel-order", 1]],
+      tools: [["shop/get_order", 1]],
+    };
+    expect(decide(sketch)).toEqual(["derived", "What is in order O-1001?: shop/get_order"]);
+  });
+
+  it("is merged where the task has several needs, without doubled steps", () => {
+    const sketch: TurnSketch = {
+      request: { kind: "start", text: "Cancel order O-1, and return the delivered items of order O-2." },
+      planning: [
+        ["plan-cancel-order", 1],
+        ["plan-return-items", 0.9],
+        ["plan-check-stock", 0.1],
+      ],
+    };
+    expect(decide(sketch)).toEqual([
+      "merged plan-cancel-order+plan-return-items",
+      "Look up the order: atomic-look-up-order shop/get_order",
+      "Cancel the pending order: atomic-cancel-order shop/get_order shop/cancel_order",
+      "Refund the payment: atomic-refund-payment shop/list_payments shop/refund_payment",
+      "Open the return: atomic-open-return shop/create_return",
+    ]);
+  });
+
+  it("of a foreign skill without steps rests on what its contract names", () => {
+    const sketch: TurnSketch = {
+      request: { kind: "start", text: "ship a parcel abroad" },
+      planning: [["ship-parcel", 1]],
+      moreSkills: {
+        "ship-parcel": { tier: "planning", description: "Ship a parcel.", requires: ["depot/track_shipment"], body: "Prose." },
+      },
+    };
+    expect(decide(sketch)).toEqual(["skill ship-parcel", "Ship a parcel.: depot/track_shipment"]);
+  });
+
+  it("leaves a step of a skill that names nothing without tools rather than guess", () => {
+    const sketch: TurnSketch = {
+      request: { kind: "start", text: "close the account" },
+      planning: [["plan-close-account", 1]],
+      tools: [["shop/get_order", 1]],
+      forStep: { "Ask the customer to confirm": { tools: [["shop/cancel_order", 1]] } },
+      moreSkills: {
+        "plan-close-account": {
+          description: "Close an account.",
+          steps: ["Ask the customer to confirm.", "Close it: `crm/close_account` with account_id."],
+        },
+      },
+      moreTools: { "crm/close_account": {} },
+    };
+    expect(decide(sketch)).toEqual(["skill plan-close-account", "Ask the customer to confirm: ", "Close it: crm/close_account"]);
+  });
+
+  it("takes of alternatives the first that is there, and no optional tool", () => {
+    const sketch: TurnSketch = {
+      request: { kind: "start", text: "find a customer" },
+      atomic: [["atomic-find-customer", 1]],
+      moreSkills: {
+        "atomic-find-customer": {
+          requires: [
+            { tool: "crm/gone", anyGroup: "a" },
+            { tool: "shop/find_customer", anyGroup: "a" },
+            { tool: "crm/other", anyGroup: "a" },
+            { tool: "crm/log", optional: true },
+          ],
+        },
+      },
+      moreTools: { "crm/other": {}, "crm/log": {} },
+    };
+    expect(decide(sketch)).toEqual(["derived", "find a customer: atomic-find-customer shop/find_customer"]);
+  });
+});
+
+describe("dependency closure", () => {
+  const suppliers = (text: string): string[] =>
+    turnOf({ request: { kind: "start", text }, tools: [["shop/cancel_order", 1]] })
+      .decisions.tools.filter((tool) => tool.reason.startsWith("supplies"))
+      .map((tool) => `${tool.tool}: ${tool.reason}`);
+
+  it("brings who yields what the task does not say, over two levels", () => {
+    expect(suppliers("cancel the order of ann@example.org")).toEqual([
+      "shop/find_customer: supplies customer_id for shop/list_orders",
+      "shop/list_orders: supplies order_id for shop/cancel_order",
+    ]);
+  });
+
+  it("brings nobody for what the task says", () => {
+    expect(suppliers("cancel order O-1001")).toEqual([]);
+    expect(suppliers("cancel #W2378156 please")).toEqual([]);
+  });
+
+  it("stops where the task gives what a supplier needs", () => {
+    expect(suppliers("cancel the order of customer C-17")).toEqual(["shop/list_orders: supplies order_id for shop/cancel_order"]);
+  });
+
+  it("prefers of two suppliers the one that the task can already call, and brings none that nobody can", () => {
+    const sketch = (text: string): TurnSketch => ({
+      request: { kind: "start", text },
+      tools: [["tel/refuel", 1]],
+      moreTools: {
+        "tel/refuel": { description: "Refuel data.", input: { customer_id: "string" } },
+        "tel/get_customer_by_name": { input: { full_name: "string", birthday: "string" }, output: { customer_id: "string" } },
+        "tel/get_customer_by_phone": { input: { phone_number: "string" }, output: { customer_id: "string" } },
+        "ship/move": { description: "Move it.", input: { crate_id: "string" } },
+        "ship/read_label": { input: { label_id: "string" }, output: { crate_id: "string" } },
+      },
+    });
+    const named = turnOf(sketch("refuel data; my phone number is 555 0199")).decisions.tools.map((tool) => tool.tool);
+    expect(named).toEqual(["tel/refuel", "tel/get_customer_by_phone"]);
+    expect(turnOf({ ...sketch("move the crate"), tools: [["ship/move", 1]] }).decisions.tools.map((tool) => tool.tool)).toEqual([
+      "ship/move",
+    ]);
+  });
+});
+
+describe("what a request says", () => {
+  const tool = (key: string): (typeof SHOP_TOOLS)[number] => SHOP_TOOLS.find((one) => one.key === key) ?? sampleTool(key);
+
+  it("gives an identifier to the parameter whose thing was named before it", () => {
+    const both = sampleTool("a/move", { input: { order_id: "string", shelf_id: "string" } });
+    expect(openReferences(both, readSpoken("move order #W12 to shelf"))).toEqual(["shelf_id"]);
+    expect(openReferences(both, readSpoken("shelf S-4, order W12"))).toEqual([]);
+    expect(openReferences(tool("shop/cancel_order"), readSpoken("cancel my last order"))).toEqual(["order_id"]);
+    expect(openReferences(tool("depot/search_products"), readSpoken("search shoes"))).toEqual([]);
+  });
+
+  it("falls into clauses at sentences, lists and what comes then", () => {
+    expect(
+      clausesOf(
+        "Cancel O-1. Thanks! Then refund it\n- check stock of shoes\n2) tell me the price, and ship the rest after that close the case",
+      ),
+    ).toEqual(["Cancel O-1", "Then refund it", "check stock of shoes", "tell me the price", "ship the rest", "close the case"]);
+    expect(clausesOf("订单取消。查库存！")).toEqual(["订单取消", "查库存"]);
+    expect(clausesOf(" . \n")).toEqual([]);
+  });
+});
+
+describe("retrieve and explore", () => {
+  it("say of a tool what must be found out first and who knows it", () => {
+    const { decisions } = turnOf({
+      request: { kind: "retrieve", text: "cancel an order" },
+      tools: [["shop/cancel_order", 1, "matches cancel, order"]],
+    });
+    expect(decisions.tools[0]?.reason).toBe("matches cancel, order; needs order_id (from shop/list_orders) first");
+  });
+
+  it("show at most five and eight tools", () => {
+    const tools = SHOP_TOOLS.map((tool, i) => [tool.key, 1 - i / 100] as const);
+    expect(turnOf({ request: { kind: "retrieve", text: "anything", limit: 50 }, tools }).view.tools).toHaveLength(5);
+    expect(turnOf({ request: { kind: "explore", text: "anything" }, tools }).view.tools).toHaveLength(8);
+  });
+});
+
+describe("the rules manager", () => {
+  it("decides at once and passes maintenance on to its own rules, with no tokens used", async () => {
+    const rules = createRules(
+      () => [],
+      () => 120,
+    );
+    const { candidates, decisions } = turnOf({
+      request: { kind: "start", text: "cancel order O-1" },
+      tools: [["shop/cancel_order", 1]],
+    });
+    expect(await rules.decideView(candidates)).toEqual(decisions);
+    expect(await rules.proposeEdits({} as never)).toEqual({ edits: [], tokens: { used: 0, rebuildEstimate: 120 } });
+  });
+});
