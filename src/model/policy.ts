@@ -245,3 +245,55 @@ export const PROVISION = Object.freeze({
   /** Share of a tight budget that plan, notices and substitutions may take before they are told more tersely. */
   frameShare: 0.5,
 });
+
+/** Bounds on what a model is asked, how long it may take and what it may cost, each with its reason. */
+export const LLM_LIMITS = Object.freeze({
+  /** An agent waits for a view: after this the rules answer. Models take 1–4 s for such an answer; a slower one is no help. */
+  viewMs: 8 * seconds,
+  /** One question of maintenance: nobody waits for it, and reasoning models think. */
+  editMs: 60 * seconds,
+  /** A whole maintenance run; skills it does not come to are simply due again. */
+  runMs: 10 * minutes,
+  /** A question is not sent with less time left than this: no answer could come. */
+  leastMs: 50,
+  /** Times one question is sent again after a fault that may pass. A view has time for one. */
+  viewRetries: 1,
+  editRetries: 3,
+  /** First pause before sending again, doubled each time, drawn between half and whole of it. */
+  retryMs: 400,
+  /** A Retry-After is waited for up to this in maintenance, never by a view; beyond it the work is given up and due again. */
+  retryAfterMostMs: 20 * seconds,
+  /** Faults in a row after which the endpoint is left alone, so that not every turn waits for a dead one; and for how long. */
+  restAfterFaults: 3,
+  restMs: 30 * seconds,
+  /** An endpoint that asks for more rest than this is asked again all the same: one 3,600 must not cost an hour. */
+  restMostMs: 5 * minutes,
+  /** Views that ask at the same time; further ones are answered by rules rather than queued. */
+  viewsAtOnce: 8,
+  /** One answer with everything around it. Ours have a few kB; above this a server is broken or hostile. */
+  answerBytes: 1024 * 1024,
+  /** Tokens of an answer that is asked for; reasoning models spend some on thought. An answer that is cut gets this many times more, once. */
+  viewAnswerTokens: 1_000,
+  editAnswerTokens: 1_500,
+  largerAnswer: 4,
+  /** Tokens of one maintenance run, prompts and answers together. */
+  runTokens: 200_000,
+  /** What an edit's answer costs where none was seen yet: for the estimate of a rebuild. */
+  editAnswerGuess: 150,
+  /** What an endpoint was found not to take is tried again after this: servers are updated. */
+  ladderForgetMs: 7 * 24 * hours,
+  /** Answers of maintenance that are kept, so that an unchanged question costs nothing the second time. */
+  answersKept: 500,
+  /** Tools and skills that are put before a model in one question: more is what a view is there to avoid. */
+  shownTools: 24,
+  shownSkills: 24,
+  /** Tools like one that left, for the model to choose a successor from. */
+  nearTools: 6,
+  /** Characters of one description, of one step and of the whole task in a prompt. */
+  shownChars: 300,
+  stepChars: 600,
+  taskChars: 8_000,
+  /** Exact replacements of one edit, and characters of one. A skill that needs more is to be written anew by somebody. */
+  replacements: 12,
+  replacementChars: 400,
+} as const);

@@ -1,8 +1,7 @@
 /**
  * A spawned upstream as a process group: started apart, ended as a whole.
  *
- * Owns: the group, its pipes, the order of its end (stdin closed, SIGTERM, SIGKILL, each within a bound), the groups
- * its descendants lead.
+ * Owns: the group, its pipes, the order of its end (stdin closed, SIGTERM, SIGKILL, each within a bound).
  * Speaks: chunks in, chunks out, one line how it ended.
  * Never: messages.
  *
@@ -14,7 +13,9 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UPSTREAM_LIMITS } from "../model/policy.js";
 import type { Resolution } from "./command.js";
-import { readProcesses, startTimeOf, withDescendants } from "./processes.js";
+import { watchFamily } from "./family.js";
+import type { Family } from "./family.js";
+import { readProcesses, startTimeOf } from "./processes.js";
 
 /** Marks every process that an upstream starts, so that leftovers of a crashed daemon are told from strangers. */
 export const MARK_VARIABLE = "STEWARD_UPSTREAM_PROCESS";
@@ -69,6 +70,7 @@ function superviseGroup(child: ChildProcessWithoutNullStreams, pid: number, opti
   let exited = false;
   let ended: Promise<void> | undefined;
   let stopping = false;
+  const family = watchFamily(pid);
   remember(pid);
 
   // An unhandled stream error would end the daemon; what it means is told by the exit.
@@ -88,11 +90,12 @@ function superviseGroup(child: ChildProcessWithoutNullStreams, pid: number, opti
   });
 
   function end(): Promise<void> {
-    ended ??= endGroup(child, pid, () => exited).finally(() => {
+    ended ??= endGroup(child, pid, family, () => exited).finally(() => {
       child.stdin.destroy();
       child.stdout.destroy();
       child.stderr.destroy();
       live.delete(pid);
+      family.forget();
       options.onGone();
     });
     return ended;
@@ -130,37 +133,36 @@ function superviseGroup(child: ChildProcessWithoutNullStreams, pid: number, opti
 }
 
 const POLL_MS = 10;
+const POLL_MAX_MS = 80;
 
-async function endGroup(child: ChildProcessWithoutNullStreams, pid: number, hasExited: () => boolean): Promise<void> {
+async function endGroup(
+  child: ChildProcessWithoutNullStreams,
+  pid: number,
+  family: Family,
+  hasExited: () => boolean,
+): Promise<void> {
   if (process.platform === "win32") return endTree(child, pid, hasExited);
-  // Descendants that lead groups of their own are seen only while the chain of parents still stands.
-  const groups = new Set([pid]);
-  if (!hasExited()) for (const group of await ledGroups(pid)) groups.add(group);
+  const before = hasExited() ? undefined : await family.groups();
   child.stdin.end();
   const until = performance.now() + UPSTREAM_LIMITS.exitCleanMs;
   while (!hasExited() && performance.now() < until) await sleep(POLL_MS);
+  // Who joined meanwhile belongs to it as well; who was there before may have lost the chain of parents.
+  const groups = new Set([...(before ?? []), ...(await family.groups())]);
   // Children of a server that went get a moment to notice; a server that stays is told.
   if (hasExited() && (await gone(groups, UPSTREAM_LIMITS.drainMs, hasExited))) return;
-  if (!hasExited()) for (const group of await ledGroups(pid)) groups.add(group);
   signalAll(groups, "SIGTERM");
   if (await gone(groups, UPSTREAM_LIMITS.exitTermMs, hasExited)) return;
   signalAll(groups, "SIGKILL");
   await gone(groups, UPSTREAM_LIMITS.exitKillMs, hasExited);
 }
 
-async function ledGroups(pid: number): Promise<readonly number[]> {
-  const all = await readProcesses();
-  const family = withDescendants(pid, all);
-  return all.filter((one) => family.has(one.pid) && one.group === one.pid).map((one) => one.group);
-}
-
 /** Waits until no process of these groups is left (zombies do not count), at most `boundMs`. */
 async function gone(groups: ReadonlySet<number>, boundMs: number, hasExited: () => boolean): Promise<boolean> {
   const until = performance.now() + boundMs;
-  for (;;) {
+  for (let pauseMs = POLL_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MAX_MS)) {
     if (hasExited() && !(await anyAlive(groups))) return true;
     if (performance.now() >= until) return false;
-    await sleep(POLL_MS);
+    await sleep(pauseMs);
   }
 }
 

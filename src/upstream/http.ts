@@ -19,7 +19,7 @@ import type { HttpTransport } from "./exchanges.js";
 import { greet } from "./handshake.js";
 import { ADDRESS_REFUSED, createNet, readNetError } from "./net-guard.js";
 import type { Fetch } from "./net-guard.js";
-import { createAsk, once, route } from "./opening.js";
+import { createAsk, once, ownHeaders, route } from "./opening.js";
 import type { HttpOpening, HttpOptions } from "./opening.js";
 import { createPeer } from "./peer.js";
 import type { Peer } from "./peer.js";
@@ -72,11 +72,32 @@ async function openStreamable(opening: HttpOpening): Promise<Session> {
         return result;
       },
     });
+    const better =
+      greeting.era === "legacy" && !opening.only && !legacy.hasSession() ? await preferModern(askModern, opening) : undefined;
+    if (better !== undefined) {
+      legacy.closeAll();
+      return modern.session(better);
+    }
     return greeting.era === "modern" ? modern.session(greeting) : legacy.session(greeting);
   } catch (error) {
     legacy.closeAll();
     modern.closeAll();
     throw error;
+  }
+}
+
+/**
+ * A legacy greeting without a session is a server that keeps nothing between requests: it can neither announce changes
+ * nor ask questions. If it speaks the modern revision too, that is the fuller of the two.
+ */
+async function preferModern(
+  ask: (method: string, params: JsonObject) => Promise<JsonObject>,
+  opening: HttpOpening,
+): Promise<Greeting | undefined> {
+  try {
+    return await greet({ ask, notify: () => undefined, client: opening.client, preferred: "modern", only: true });
+  } catch {
+    return undefined;
   }
 }
 
@@ -87,7 +108,7 @@ interface Pipe {
   readonly session: (greeting: Greeting) => Session;
 }
 
-function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: JsonObject) => void } {
+function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: JsonObject) => void; hasSession: () => boolean } {
   const { config, events, net, url } = opening;
   let sessionId: string | undefined;
   let version: string | undefined;
@@ -97,7 +118,7 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
   const transport = (fetch: Fetch, headers: Readonly<Record<string, string>>, tries: number): LegacyTransport => {
     const made = new LegacyTransport(url, {
       fetch,
-      requestInit: { headers: { ...config.headers, ...headers } },
+      requestInit: { headers: { ...ownHeaders(opening), ...headers } },
       reconnectionOptions: {
         initialReconnectionDelay: 1_000,
         maxReconnectionDelay: 30_000,
@@ -171,6 +192,7 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
   return {
     peer,
     closeAll: exchanges.closeAll,
+    hasSession: () => sessionId !== undefined,
     greeted: (result) => {
       version = typeof result["protocolVersion"] === "string" ? result["protocolVersion"] : undefined;
     },
@@ -230,14 +252,14 @@ async function farewell(main: LegacyTransport | undefined): Promise<void> {
 }
 
 function createModernPipe(opening: HttpOpening): Pipe {
-  const { config, events, net, url } = opening;
+  const { events, net, url } = opening;
   const dead = once((reason: string) => events.onClosed(reason));
   const exchanges = createExchanges({
     fetch: net.fetch,
     transport: (fetch, headers) =>
       new ModernTransport(url, {
         fetch: fetch as never,
-        requestInit: { headers: { ...config.headers, ...headers } },
+        requestInit: { headers: { ...ownHeaders(opening), ...headers } },
         reconnectionOptions: {
           initialReconnectionDelay: 1_000,
           maxReconnectionDelay: 30_000,

@@ -35,6 +35,11 @@ export interface HttpOpening extends HttpOptions {
   readonly net: Net;
 }
 
+/** Headers of every request of an upstream: the configured ones, and who we are. */
+export function ownHeaders({ client, config }: HttpOptions): Record<string, string> {
+  return { "user-agent": `${client.name}/${client.version}`, ...config.headers };
+}
+
 /** Asks during the handshake, within what is left of the connect timeout; silence is told as the phase's. */
 export function createAsk(
   peer: Peer,

@@ -48,6 +48,7 @@ export interface Peer {
   /** Settles one request without an answer. */
   fail(id: number, error: Error): void;
   failAll(error: Error): void;
+  /** Requests of agents without an answer yet; our own housekeeping does not count. */
   inFlight(): number;
 }
 
@@ -270,6 +271,10 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
     failAll: (error) => {
       for (const entry of [...pending.values()]) fail(entry.id, error);
     },
-    inFlight: () => pending.size,
+    inFlight: () => {
+      let count = 0;
+      for (const entry of pending.values()) if (entry.request.internal !== true) count += 1;
+      return count;
+    },
   };
 }

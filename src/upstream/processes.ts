@@ -21,8 +21,17 @@ export interface SeenProcess {
   readonly startTime: string;
 }
 
-/** All processes that can be seen. Where the system gives no list (Windows), an empty one. */
-export async function readProcesses(): Promise<readonly SeenProcess[]> {
+let reading: Promise<readonly SeenProcess[]> | undefined;
+
+/** All processes that can be seen. Where the system gives no list (Windows), an empty one. Who asks meanwhile shares the answer. */
+export function readProcesses(): Promise<readonly SeenProcess[]> {
+  reading ??= readAll().finally(() => {
+    reading = undefined;
+  });
+  return reading;
+}
+
+async function readAll(): Promise<readonly SeenProcess[]> {
   if (process.platform === "linux") return readProcFolders();
   if (process.platform === "win32") return [];
   try {

@@ -46,7 +46,7 @@ export interface Session {
   notify(method: string, params: JsonObject): void;
   /** Modern era: (re)opens the stream of change notifications for lists and these resource URIs. Legacy: nothing to do. */
   watch(uris: readonly string[]): void;
-  /** Requests without an answer yet. */
+  /** Requests of agents without an answer yet. */
   inFlight(): number;
   /** Ends the connection and whatever was started for it; bounded; never rejects. */
   close(): Promise<void>;

@@ -9,7 +9,7 @@ import { SseError, SSEClientTransport } from "@modelcontextprotocol/sdk/client/s
 import { UPSTREAM_LIMITS } from "../model/policy.js";
 import { readSendError } from "./exchanges.js";
 import { greet } from "./handshake.js";
-import { createAsk, once, route } from "./opening.js";
+import { createAsk, once, ownHeaders, route } from "./opening.js";
 import type { HttpOpening } from "./opening.js";
 import { createPeer } from "./peer.js";
 import type { Peer } from "./peer.js";
@@ -17,9 +17,9 @@ import { ConnectFailed, textOf, Unanswered } from "./session.js";
 import type { Session } from "./session.js";
 
 export async function openSse(opening: HttpOpening): Promise<Session> {
-  const { config, events, net, url } = opening;
+  const { events, net, url } = opening;
   // One stream carries all answers and says nothing of sizes: its own SDK transport reads it.
-  const transport = new SSEClientTransport(url, { fetch: net.fetch, requestInit: { headers: { ...config.headers } } });
+  const transport = new SSEClientTransport(url, { fetch: net.fetch, requestInit: { headers: ownHeaders(opening) } });
   let greeted = false;
   const dead = once((reason: string) => {
     void transport.close();

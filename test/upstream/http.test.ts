@@ -1,4 +1,7 @@
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import type { Fault } from "../../src/model/fault.js";
 import type { JsonObject } from "../../src/model/json.js";
 import { legacyHttp, listen, modernHttp, sseServer } from "./http-servers.js";
@@ -219,6 +222,44 @@ describe("a modern server over Streamable HTTP", () => {
     server.header = "Zone";
     const moved = (await one.call("where", { region: "eu-2" }))["structuredContent"] as { headers: JsonObject };
     expect(moved.headers["mcp-param-zone"]).toBe("eu-2");
+  });
+});
+
+describe("the maintained SDK's own HTTP server", () => {
+  const factory = (): McpServer => {
+    const server = new McpServer({ name: "both", version: "1" });
+    server.registerTool("add", { inputSchema: z.object({ a: z.number(), b: z.number() }) }, ({ a, b }) => ({
+      content: [{ type: "text", text: String(a + b) }],
+    }));
+    return server;
+  };
+
+  it("is spoken to in the newer words, also where it would serve the older without a session", async () => {
+    for (const legacy of ["stateless", "reject"] as const) {
+      const handler = createMcpHandler(factory, { legacy });
+      const handle = toNodeHandler(handler);
+      const served = await listen((request, response) => void handle(request as never, response));
+      const one = stand(remote(served.url));
+      expect(textOf(await one.call("add", { a: 2, b: 3 }))).toBe("5");
+      await one.reach("up");
+      expect(one.status().era).toBe("modern");
+      await one.stop();
+      await handler.close();
+    }
+  });
+});
+
+describe("stopping", () => {
+  it("also ends connections that are still being greeted [T05]", async () => {
+    const open = new Set<unknown>();
+    const server = await listen((request) => {
+      open.add(request);
+      request.socket.on("close", () => open.delete(request));
+    });
+    const one = stand(remote(server.url));
+    await until(() => open.size === 1, "it is being greeted");
+    await one.stop();
+    await until(() => open.size === 0, "the connection is gone");
   });
 });
 
