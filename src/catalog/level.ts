@@ -140,15 +140,16 @@ function whenOmitted(change: ToolChange, usage: Usage): Level {
   return parent === undefined || bearingOf(usage.params, parent) !== "no" ? "dangerous" : "compatible";
 }
 
+/** The field is that of the object that was closed. */
 function whenUndeclaredSent(change: ToolChange, usage: Usage): Level {
-  const parent = change.field === undefined ? undefined : parentOf(change.field);
-  const test = validatorOfFragment(change.after);
-  const holders = valuesAt(usage.recorded, parent).filter(isJsonObject);
+  const { field, after } = change;
+  const test = validatorOfFragment(after);
+  const holders = valuesAt(usage.recorded, field).filter(isJsonObject);
   if (test !== undefined && holders.some((holder) => test(holder) === false)) return "breaking";
-  const declared = new Set(isJsonObject(change.after) && isJsonObject(change.after["properties"]) ? Object.keys(change.after["properties"]) : []);
-  const depth = parent === undefined ? 0 : segmentsOf(parent).length;
-  const sent = usage.params.filter((param) => parent === undefined || bearingOf([param], parent) === "whole").map(segmentsOf);
-  return sent.some((path) => path.length > depth && !declared.has(path[depth] ?? "")) ? "breaking" : "compatible";
+  const declared = new Set(isJsonObject(after) && isJsonObject(after["properties"]) ? Object.keys(after["properties"]) : []);
+  const depth = field === undefined ? 0 : segmentsOf(field).length;
+  const inside = usage.params.filter((param) => field === undefined || bearingOf([param], field) === "whole").map(segmentsOf);
+  return inside.some((path) => path.length > depth && !declared.has(path[depth] ?? "")) ? "breaking" : "compatible";
 }
 
 /* ── results ───────────────────────────────────────────────────────────────────────────────────────────────────────────── */
