@@ -117,6 +117,8 @@ export type Event =
       readonly dryRun: boolean;
       readonly basis: { readonly catalog: CatalogVersion; readonly library: LibraryRevision };
       readonly edits: readonly ProposedEdit[];
+      /** Skills whose proposals a person accepts with this run; `*` = all. */
+      readonly accept: readonly string[];
       readonly tokens: { readonly used: number; readonly rebuildEstimate: number };
     };
 

@@ -195,7 +195,10 @@ export interface Operations {
   graphGexf(): Promise<string>;
   why(skill: string): Promise<GraphWhy>;
 
-  maintain(options: { mode: "incremental" | "rebuild"; dryRun: boolean }, caller: Caller): Promise<MaintenanceReport>;
+  maintain(
+    options: { mode: "incremental" | "rebuild"; dryRun: boolean; accept?: readonly string[] },
+    caller: Caller,
+  ): Promise<MaintenanceReport>;
   reports(): Promise<readonly MaintenanceReport[]>;
   report(id: string): Promise<MaintenanceReport>;
 

@@ -156,8 +156,6 @@ export const UPSTREAM_LIMITS = Object.freeze({
   farewellMs: 1 * seconds,
   /** A silent upstream is asked for a sign of life after a call timed out and while none runs; without one it is restarted. */
   pingMs: 10 * seconds,
-  /** Rounds of questions (`input_required`) within one call before it is given up. */
-  inputRounds: 10,
 } as const);
 
 /** Limits and delays of the agents' side (MCP, HTTP) that are not configurable, each with its reason. */

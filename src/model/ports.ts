@@ -186,8 +186,6 @@ export interface CallOptions {
   /** Arguments for a retry of an `input_required` answer (modern era). */
   readonly inputResponses?: JsonObject | undefined;
   readonly requestState?: string | undefined;
-  /** The caller answers `input_required` by itself (modern agent): it is handed over as it came instead of being asked through `onRequest`. */
-  readonly passInputRequired?: boolean | undefined;
   /** Client capabilities of the agent behind this call, for upstreams that are told with each request (modern era). */
   readonly capabilities?: JsonObject | undefined;
   /** Who is behind this call (session or principal). Requests of an upstream that cannot say which call they belong to are passed on only where one origin is in flight. */

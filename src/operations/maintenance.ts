@@ -6,7 +6,7 @@ import type { Desk } from "./desk.js";
 
 export async function maintain(
   desk: Desk,
-  options: { mode: "incremental" | "rebuild"; dryRun: boolean },
+  options: { mode: "incremental" | "rebuild"; dryRun: boolean; accept?: readonly string[] },
 ): Promise<MaintenanceReport> {
   await desk.steward.settled();
   const world = desk.steward.world();
@@ -21,6 +21,7 @@ export async function maintain(
     dryRun: options.dryRun,
     basis,
     edits,
+    accept: options.accept ?? [],
     tokens,
   });
   return answer["report"] as unknown as MaintenanceReport;

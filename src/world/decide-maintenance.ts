@@ -65,7 +65,7 @@ function sortOut(
       ? ["The catalog or the library moved while this was worked out; it is due again."]
       : gateEdit(edit, gateContext(draft));
     if (findings.length > 0) refused.push({ ...record(edit), findings });
-    else if (edit.certain) accepted.push(edit);
+    else if (edit.certain || event.accept.includes("*") || event.accept.includes(edit.skill)) accepted.push(edit);
     else proposed.push(edit);
   }
   return { accepted, proposed, refused };

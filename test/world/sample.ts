@@ -317,6 +317,7 @@ export function toEvent(step: Step, world: World, ground: MemoryGround, at: stri
         dryRun: step.dryRun,
         basis: { catalog: basis.catalog.version, library: basis.library.revision },
         edits: proposeByRules(maintenanceInput(basis, step.mode, at)),
+        accept: step.late ? [] : ["*"],
         tokens: { used: 0, rebuildEstimate: 0 },
       };
     }

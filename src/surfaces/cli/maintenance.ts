@@ -11,12 +11,17 @@ export function addMaintenanceVerbs(verbs: Verbs): void {
     .description("take the library to the present catalog")
     .option("--mode <mode>", "incremental (what drifted) or rebuild (look at everything)", "incremental")
     .option("--dry-run", "show what would be done")
-    .action((options: { mode: string; dryRun?: boolean }) =>
+    .option("--accept <skills...>", "apply what is proposed for these skills too (`all` for every one): you looked at it")
+    .action((options: { mode: string; dryRun?: boolean; accept?: string[] }) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
         if (options.mode !== "incremental" && options.mode !== "rebuild")
           throw new CliFault("--mode is incremental or rebuild.", EXIT.usage);
         const report = objectOf(
-          await access.ask("POST", "/v1/maintenance", { mode: options.mode, dryRun: options.dryRun === true }),
+          await access.ask("POST", "/v1/maintenance", {
+            mode: options.mode,
+            dryRun: options.dryRun === true,
+            accept: (options.accept ?? []).map((skill) => (skill === "all" ? "*" : skill)),
+          }),
         );
         if (verbs.json()) print.json(report);
         else printReport(verbs, report);

@@ -1,7 +1,7 @@
 /** Routes of maintenance, episodes, views and the daemon itself. */
 import { z } from "zod";
 import * as answers from "./answers.js";
-import { noBody, PEOPLE, route } from "./route.js";
+import { name, noBody, PEOPLE, route } from "./route.js";
 import type { Route } from "./route.js";
 
 export const workRoutes: readonly Route[] = [
@@ -11,11 +11,20 @@ export const workRoutes: readonly Route[] = [
     tag: "maintenance",
     rights: ["operate"],
     summary: "Runs maintenance and answers with its report.",
-    body: z.strictObject({ mode: z.enum(["incremental", "rebuild"]).optional(), dryRun: z.boolean().optional() }).optional(),
+    body: z
+      .strictObject({
+        mode: z.enum(["incremental", "rebuild"]).optional(),
+        dryRun: z.boolean().optional(),
+        accept: z.array(name).max(1_000).optional(),
+      })
+      .optional(),
     answer: answers.report,
     event: "report",
     run: (operations, { body, caller }) =>
-      operations.maintain({ mode: body?.mode ?? "incremental", dryRun: body?.dryRun ?? false }, caller),
+      operations.maintain(
+        { mode: body?.mode ?? "incremental", dryRun: body?.dryRun ?? false, accept: body?.accept ?? [] },
+        caller,
+      ),
   }),
   route({
     method: "get",
