@@ -1,0 +1,108 @@
+/**
+ * The configuration as written: config/steward.json.
+ *
+ * Owns: the names of its members, the JSON Schema that editors complete from, the spellings of other clients that are understood.
+ * Speaks: zod for the shape; nothing here decides.
+ * Never: expands variables or fills in defaults (config.ts).
+ */
+import { z } from "zod";
+import { BOUNDS, type Bound } from "./amounts.js";
+
+/** Version of the `steward` section. Without a `format` it is the present one. */
+export const CONFIG_FORMAT = "config/1";
+
+const text = z.string();
+const textMap = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+
+/** One entry of `mcpServers`, in the shape every client writes. */
+export const writtenServer = z.looseObject({
+  command: text.optional().describe("Program of a server that is spawned."),
+  args: z.array(text).optional(),
+  env: textMap.optional().describe("Variables on top of a safe base environment; `${VAR}` takes a value from the daemon's."),
+  cwd: text.optional().describe("Working directory; relative to the home."),
+  url: text.optional().describe("Address of a server that is reached over HTTP."),
+  headers: textMap.optional(),
+  type: z.enum(["stdio", "http", "streamable-http", "streamableHttp", "sse"]).optional(),
+  disabled: z.boolean().optional().describe("Keeps the entry and does not connect."),
+});
+export type WrittenServer = z.infer<typeof writtenServer>;
+
+function amountSchema(bound: Bound): z.ZodType {
+  if (bound.kind === "flag") return z.boolean();
+  if (bound.kind === "word") return z.enum(bound.words as [string, ...string[]]);
+  if (bound.kind === "share") return z.number().min(0).max(1);
+  const whole = z.int().min(bound.min).max(bound.max);
+  if (bound.kind === "ms") return z.union([whole, z.string().regex(/^\d+(\.\d+)?\s*(ms|s|m|min|h|d)$/)]);
+  if (bound.kind === "bytes") return z.union([whole, z.string().regex(/^\d+(\.\d+)?\s*(B|kB|KB|KiB|MB|MiB|GB|GiB)$/)]);
+  return whole;
+}
+
+export const upstreamSettings = z.strictObject({
+  prefix: text.optional().describe('Prefix of exposed names; default the label. "" for at most one upstream.'),
+  callTimeoutMs: amountSchema(BOUNDS.callTimeoutMs).optional(),
+  connectTimeoutMs: amountSchema(BOUNDS.connectTimeoutMs).optional(),
+  idleStopMs: amountSchema(BOUNDS.idleStopMs).optional().describe("0 = never stop when idle."),
+  forwardHeaders: z
+    .array(text)
+    .optional()
+    .describe("Names of inbound headers that may be forwarded to this upstream. Default none."),
+  era: z.enum(["legacy", "modern"]).optional().describe("Protocol era to speak; default: found out."),
+});
+
+export const endpointSettings = z.strictObject({
+  baseUrl: z.string(),
+  model: z.string(),
+  apiKeyEnv: z.string().optional().describe("Name of the variable that holds the key; the key itself never stands here."),
+});
+
+export const stewardSection = z.strictObject({
+  format: z.literal(CONFIG_FORMAT).optional(),
+  policy: z
+    .strictObject(Object.fromEntries(Object.entries(BOUNDS).map(([name, bound]) => [name, amountSchema(bound).optional()])))
+    .optional()
+    .describe("Overrides of defaults, by name. Durations and sizes are numbers in the unit of the name, or texts with a unit."),
+  exposure: z.strictObject({ maxNameLength: amountSchema(BOUNDS.maxNameLength).optional() }).optional(),
+  evidence: z.strictObject({ keep: z.enum(["shape", "full"]).optional() }).optional(),
+  http: z
+    .strictObject({
+      host: text.optional(),
+      port: z.int().min(0).max(65_535).optional(),
+      allowedHosts: z.array(text).optional().describe("Host names that requests may come in under, beside loopback."),
+      allowedOrigins: z.array(text).optional().describe("Origins of web pages that may ask."),
+    })
+    .optional(),
+  manager: z
+    .union([z.strictObject({ kind: z.literal("rules") }), z.strictObject({ kind: z.literal("llm"), ...endpointSettings.shape })])
+    .optional(),
+  embeddings: endpointSettings.extend({ dimensions: z.int().min(1).max(65_536).optional() }).optional(),
+  upstreams: z.record(z.string(), upstreamSettings).optional().describe("Settings by label of an entry in mcpServers."),
+});
+
+export const writtenConfig = z.looseObject({
+  $schema: text.optional(),
+  mcpServers: z.record(z.string(), writtenServer).optional().describe("The servers behind STEWARD, by label."),
+  servers: z.record(z.string(), writtenServer).optional().describe("The same, as VS Code calls it."),
+  steward: stewardSection.optional(),
+});
+
+/** Members that other clients write into an entry and that mean nothing here. Filters of tools are not among them: those are missed. */
+export const FOREIGN_MEMBERS: ReadonlySet<string> = new Set(
+  (
+    "alwaysAllow autoApprove autoApproved trust gallery version dev sandbox description name id icon timeout timeoutMs " +
+    "networkTimeout startup_timeout_sec tool_timeout_sec fromGalleryId transportType transport enabled httpUrl serverUrl"
+  ).split(" "),
+);
+
+/** An entry with other clients' spellings brought to ours. */
+export function ownSpelling(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const out: Record<string, unknown> = { ...entry };
+  const alias = (from: string, to: string): void => {
+    if (out[to] === undefined && out[from] !== undefined) out[to] = out[from];
+  };
+  alias("httpUrl", "url");
+  alias("serverUrl", "url");
+  alias("transportType", "type");
+  if (typeof out["transport"] === "string") alias("transport", "type");
+  if (out["enabled"] === false && out["disabled"] === undefined) out["disabled"] = true;
+  return out;
+}
