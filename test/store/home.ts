@@ -10,6 +10,7 @@ import type { SkillName, ToolKey, UpstreamLabel } from "../../src/model/ids.js";
 import type { MaintenanceReport } from "../../src/model/maintenance.js";
 import type { Ground } from "../../src/model/ports.js";
 import type { LibraryRevisionRecord, Lock, LockEntry } from "../../src/model/skill.js";
+import type { Standing } from "../../src/model/standing.js";
 import type { ListedTool } from "../../src/model/tool.js";
 import type { ViewRecord } from "../../src/model/view.js";
 import { silentLog } from "../../src/host/log.js";
@@ -162,9 +163,10 @@ export function skillText(name: string, body: string): SkillTexts {
 }
 
 export function standings(set: Record<string, "active" | "inactive">): Change {
-  const entries = Object.entries(set).map(
-    ([name, standing]) => [name as SkillName, { standing, needsReview: false, reasons: [], since: NOW }] as const,
-  );
+  const entries = Object.entries(set).map(([name, standing]): [SkillName, Standing] => [
+    name as SkillName,
+    { standing, needsReview: false, reasons: [], since: NOW },
+  ]);
   return { kind: "standings", set: new Map(entries), drop: [] };
 }
 
