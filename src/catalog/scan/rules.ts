@@ -85,7 +85,7 @@ export const SCAN_RULES: readonly ScanRule[] = [
     severity: "hold",
     says: "opens a block that only a model reads",
     pattern:
-      /<\/?\s*(?:important|system|secret|hidden|admin|critical|assistant)\b[^>]{0,40}>|<\|(?:im_start|im_end|system|user|assistant|endoftext)\|?>|\[\/?(?:INST|SYSTEM|SYS)\]|<<\/?SYS>>|<!--[^>]{0,400}\b(?:must|always|never|ignore|call|read|send|tool)\b/i,
+      /<\/?\s*(?:important|system|secret|hidden|admin|critical|assistant)(?:\s[^>]{0,40})?>|<\|(?:im_start|im_end|system|user|assistant|endoftext)\|?>|\[\/?(?:INST|SYSTEM|SYS)\]|<<\/?SYS>>|<!--[^>]{0,400}\b(?:must|always|never|ignore|call|read|send|tool)\b/i,
   },
   {
     code: "read-secrets",
