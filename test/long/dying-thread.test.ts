@@ -1,0 +1,137 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Event } from "../../src/model/event.js";
+import { proposeByRules } from "../../src/maintain/propose.js";
+import { createSteward, type Steward } from "../../src/steward.js";
+import type { HomeStore } from "../../src/store/store.js";
+import { maintenanceInput } from "../../src/world/due.js";
+import { rebuild } from "../../src/world/rebuild.js";
+import { computeStandings } from "../../src/world/standings.js";
+import { DEATHS, dyingFiles, type Death } from "../store/dying-files.js";
+import { copyOf, open, ownerDied, removeHomes, tempHome } from "../store/home.js";
+import { configured, labels, library, NAMES, tools } from "../world/sample.js";
+
+afterEach(removeHomes);
+
+const instant = (n: number): string => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString();
+const [alpha] = labels;
+if (alpha === undefined) throw new Error("the sample has no label");
+
+async function wake(home: string, options: Parameters<typeof open>[1] = {}): Promise<{ store: HomeStore; steward: Steward }> {
+  const store = await open(home, options);
+  const ground = await store.read();
+  const steward = createSteward({ world: rebuild(ground, instant(9)), store, log: () => undefined });
+  return { store, steward };
+}
+
+const listing = (variant: number, at: number): Event => ({
+  kind: "listing",
+  at: instant(at),
+  label: alpha,
+  tools: tools(
+    alpha,
+    NAMES.map((name, index) => ({ name: index === 0 && variant > 0 ? "fetch_order" : name, variant: index === 1 ? variant : 0 })),
+  ),
+  problems: [],
+  cause: "sync",
+});
+
+const maintenance = (steward: Steward): Event => {
+  const world = steward.world();
+  return {
+    kind: "maintenance-proposed",
+    at: instant(20),
+    id: "mt_test",
+    mode: "incremental",
+    dryRun: false,
+    basis: { catalog: world.catalog.version, library: world.library.revision },
+    edits: proposeByRules(maintenanceInput(world, "incremental", instant(20))),
+    accept: ["*"],
+    tokens: { used: 0, rebuildEstimate: 0 },
+  };
+};
+
+/** A home with a library verified against its tools; `drifted` also has a catalog that moved on. */
+async function prepared(drifted: boolean): Promise<string> {
+  const home = tempHome();
+  const { store, steward } = await wake(home);
+  await steward.post(configured(instant(1)));
+  await steward.post({ kind: "skills-written", at: instant(2), by: "starter", written: library(), missing: [] });
+  for (const label of labels) {
+    await steward.post({
+      kind: "listing",
+      at: instant(3),
+      label,
+      tools: tools(
+        label,
+        NAMES.map((name) => ({ name, variant: 0 })),
+      ),
+      problems: [],
+      cause: "start",
+    });
+  }
+  if (drifted) await steward.post(listing(2, 10));
+  await steward.close();
+  await store.close();
+  return home;
+}
+
+/** What must hold of a home whatever happened to it: it starts, its library is one whole revision, its standings are right. */
+async function check(home: string): Promise<{ catalog: number; library: number }> {
+  const { store, steward } = await wake(home);
+  const world = steward.world();
+  expect(await store.readHandEdits()).toEqual({ written: [], missing: [], problems: [] });
+  for (const [name, skill] of world.library.skills) {
+    expect(Object.keys(skill.files).sort()).toEqual(Object.keys(world.library.lock.skills[name]?.files ?? {}).sort());
+  }
+  await steward.post(configured(instant(30)));
+  const strip = (standings: ReadonlyMap<string, { since: string }>): unknown =>
+    [...standings].map(([name, { since: _since, ...rest }]) => [name, rest]).sort();
+  expect(strip(steward.world().standings)).toEqual(
+    strip(computeStandings(steward.world(), steward.world().library.skills.keys())),
+  );
+  await steward.close();
+  await store.close();
+  return { catalog: world.catalog.version, library: world.library.revision };
+}
+
+describe.each([
+  ["catalog sync", false, () => listing(2, 10)],
+  ["maintain", true, maintenance],
+] as const)("a daemon that dies during %s", (_name, drifted, event) => {
+  it.each(DEATHS)(
+    "at every write, fsync and rename (%s) leaves a home that starts with a whole library and nothing acknowledged lost [P01]",
+    async (how: Death) => {
+      const home = await prepared(drifted);
+      const before = await check(copyOf(home));
+      const counter = dyingFiles();
+      const done = copyOf(home);
+      const reference = await wake(done, { files: counter });
+      const start = counter.steps();
+      await reference.steward.post(event(reference.steward));
+      const end = counter.steps();
+      await reference.store.close();
+      const after = await check(done);
+      expect(end - start).toBeGreaterThan(5);
+      const seen = new Set<string>();
+      for (let at = start + 1; at <= end; at += 1) {
+        const copy = copyOf(home);
+        const dying = await wake(copy, { files: dyingFiles(undefined, { at, how }) });
+        // Past the commit point the decision is acknowledged even where the process dies before all of it is in its place.
+        const acknowledged = await dying.steward.post(event(dying.steward)).then(
+          () => true,
+          () => false,
+        );
+        await dying.store.close().catch(() => undefined);
+        ownerDied(copy);
+        const state = await check(copy);
+        if (acknowledged) expect(state).toEqual(after);
+        // Each number is that of before or that of after, never something in between.
+        expect([before.catalog, after.catalog]).toContain(state.catalog);
+        expect([before.library, after.library]).toContain(state.library);
+        expect(state.catalog === after.catalog && state.library === after.library ? after : before).toEqual(state);
+        seen.add(`${state.catalog}/${state.library}`);
+      }
+      expect(seen.size).toBe(2);
+    },
+  );
+});
