@@ -3,14 +3,13 @@
  *
  * Owns: what is added to a request (limits, the agent's allowed headers, answers to questions) and when it is resent.
  * Speaks: the Upstreams port's calls; faults.
- * Never: connecting (it is handed a session); looking into results, except for an upstream's questions.
+ * Never: connecting (it is handed a session); looking into results (a modern upstream's questions are one).
  */
 import type { UpstreamConfig } from "../model/config.js";
 import { Refusal } from "../model/fault.js";
 import type { JsonObject } from "../model/json.js";
 import type { Policy } from "../model/policy.js";
 import type { CallOptions, UpstreamCall } from "../model/ports.js";
-import { requestWithRounds } from "./bridge.js";
 import { toFault } from "./faults.js";
 import { forwardedHeaders, markedHeaders } from "./headers.js";
 import type { Lister } from "./lister.js";
@@ -118,15 +117,10 @@ export function createCalls(options: CallsOptions): Calls {
     return true;
   }
 
-  function send(request: SessionRequest, about: About): Promise<JsonObject> {
-    const agent = about.from.passInputRequired === true ? undefined : about.from.onRequest;
-    return agent === undefined ? ask(request, about) : requestWithRounds((one) => ask(one, about), request, agent);
-  }
-
   function call(asked: UpstreamCall): Promise<JsonObject> {
     const params = withInput(callParams(asked.name, asked.args, asked.meta), asked.inputResponses, asked.requestState);
     const about: About = { from: asked, repeatable: asked.repeatable === true, tool: asked.name, args: asked.args };
-    return send(passing(METHOD.callTool, params, asked), about);
+    return ask(passing(METHOD.callTool, params, asked), about);
   }
 
   async function request(method: string, params: JsonObject, from: CallOptions): Promise<JsonObject> {
@@ -135,7 +129,7 @@ export function createCalls(options: CallsOptions): Calls {
     if (uri !== undefined && method === METHOD.unsubscribe) return unsubscribe(uri, from);
     const full = withInput(withMeta(params, from.meta), from.inputResponses, from.requestState);
     const repeatable = from.repeatable === true || onlyReads(method);
-    return send(passing(method, full, from), { from, repeatable, tool: undefined, args: {} });
+    return ask(passing(method, full, from), { from, repeatable, tool: undefined, args: {} });
   }
 
   async function subscribe(uri: string, from: CallOptions): Promise<JsonObject> {

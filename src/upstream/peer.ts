@@ -61,6 +61,8 @@ interface Pending {
   timer: NodeJS.Timeout;
   /** Questions to the agent that are open: its time is not the upstream's. */
   asked: number;
+  /** The timer runs to the cap, not to the renewable limit. */
+  capped: boolean;
   onAbort: (() => void) | undefined;
 }
 
@@ -94,15 +96,17 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
 
   function arm(entry: Pending, first: boolean): void {
     const leftMs = entry.request.capMs - (elapsedMs() - entry.startedMs);
-    const waitMs = Math.max(0, entry.asked > 0 ? leftMs : Math.min(entry.request.timeoutMs, leftMs));
+    entry.capped = entry.asked > 0 || leftMs < entry.request.timeoutMs;
+    const waitMs = Math.max(0, entry.capped ? leftMs : entry.request.timeoutMs);
     if (!first) clearTimeout(entry.timer);
     entry.timer = setTimeout(() => expire(entry), waitMs);
   }
 
   function expire(entry: Pending): void {
     const tookMs = Math.round(elapsedMs() - entry.startedMs);
-    const capped = tookMs >= entry.request.capMs;
-    const limit = capped ? `the cap of ${entry.request.capMs} ms` : `the limit of ${entry.request.timeoutMs} ms without progress`;
+    const limit = entry.capped
+      ? `the cap of ${entry.request.capMs} ms`
+      : `the limit of ${entry.request.timeoutMs} ms without progress`;
     giveUp(
       entry,
       new Unanswered("timeout", `No answer after ${tookMs} ms: ${limit} was reached and the upstream was told to cancel.`, false),
@@ -125,6 +129,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
         reject,
         timer: undefined as unknown as NodeJS.Timeout,
         asked: 0,
+        capped: false,
         onAbort: undefined,
       };
       arm(entry, true);

@@ -9,6 +9,7 @@
  *                └────────▶ away ⇄ up     parked = a person is needed; disabled = not configured to run
  */
 import { randomUUID } from "node:crypto";
+import { isSecretName, redact } from "../host/redact.js";
 import type { Presence, PresenceState } from "../model/catalog.js";
 import type { UpstreamConfig } from "../model/config.js";
 import type { Event } from "../model/event.js";
@@ -28,7 +29,7 @@ import type { Era, Greeting, Session, SessionEvents, UpstreamLog } from "./sessi
 import type { createStarts } from "./starts.js";
 import { openStdio } from "./stdio.js";
 import { createSubscriptions } from "./subscriptions.js";
-import { createRedactor, createTail } from "./tail.js";
+import { createTail } from "./tail.js";
 import type { Tail } from "./tail.js";
 import { METHOD } from "./translate.js";
 
@@ -65,11 +66,12 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   const { clock, policy } = options;
   let config = options.config;
   const label = config.label;
-  const redact = createRedactor([...options.secrets, ...secretsOf(config)]);
+  const secrets = [...options.secrets, ...secretsOf(config)];
+  const redacted = (text: string): string => redact(text, secrets);
   const elapsedMs = (): number => clock.elapsedMs();
   const subscriptions = createSubscriptions();
   let presence: Presence = { state: config.disabled ? "disabled" : "connecting", since: clock.now(), reason: undefined };
-  let tail: Tail = createTail(UPSTREAM_LIMITS.stderrTailBytes, redact);
+  let tail: Tail = createTail(UPSTREAM_LIMITS.stderrTailBytes, redacted);
   let greeting: Greeting | undefined;
   let transport: UpstreamStatus["transport"] = config.kind === "stdio" ? "stdio" : config.transport;
   const counters = { failures: 0, noiseLines: 0 };
@@ -82,7 +84,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   let usedAtMs = elapsedMs();
   let noiseWarnedMs = Number.NEGATIVE_INFINITY;
 
-  const log: UpstreamLog = (level, text, data) => options.log(level, redact(text), data);
+  const log: UpstreamLog = (level, text, data) => options.log(level, redacted(text), data);
   const post = async (event: Event): Promise<void> => {
     try {
       await options.post(event);
@@ -100,7 +102,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     needed = what;
     setPresence("parked", reasonOf(reason));
   }
-  const reasonOf = (text: string): string => redact(text) + shown(tail.text()).slice(0, 400);
+  const reasonOf = (text: string): string => redacted(text) + shown(tail.text()).slice(0, 400);
 
   const link = createLink({
     open: (attempt) => open(attempt),
@@ -141,7 +143,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   });
 
   async function open({ signal, closed }: { signal: AbortSignal; closed: (reason: string) => void }): Promise<Session> {
-    tail = createTail(UPSTREAM_LIMITS.stderrTailBytes, redact);
+    tail = createTail(UPSTREAM_LIMITS.stderrTailBytes, redacted);
     const mine = tail;
     const events: SessionEvents = {
       onChanged: (list) => {
@@ -337,7 +339,5 @@ export function targetOf(config: UpstreamConfig): string {
 /** Values that may be secret: every configured header, and variables whose names say so. */
 function secretsOf(config: UpstreamConfig): readonly string[] {
   if (config.kind === "http") return Object.values(config.headers).flatMap((value) => [value, value.replace(/^\S+\s+/, "")]);
-  return Object.entries(config.env).flatMap(([name, value]) =>
-    /key|token|secret|passw|auth|credential|dsn|_pat\b/i.test(name) ? [value] : [],
-  );
+  return Object.entries(config.env).flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
 }

@@ -13,10 +13,6 @@ export interface Tail {
   text(): string;
 }
 
-const HIDDEN = "[redacted]";
-/** Shorter values would blank out ordinary words. */
-const SECRET_CHARS_MIN = 6;
-
 export function createTail(maxBytes: number, redact: (text: string) => string): Tail {
   let kept = Buffer.alloc(0);
   let cut = false;
@@ -30,15 +26,9 @@ export function createTail(maxBytes: number, redact: (text: string) => string): 
     },
     text() {
       let text = kept.toString("utf8");
-      const newline = text.indexOf("\n");
-      if (cut && newline >= 0) text = text.slice(newline + 1);
+      // A cut may have left the end of a secret: the first line goes, or the first word where there is no other line.
+      if (cut) text = text.replace(/^[^\n]*\n|^\S*\s*/, "");
       return cleanText(redact(text)).text.trimEnd();
     },
   };
-}
-
-/** Replaces every given secret, longest first. */
-export function createRedactor(secrets: Iterable<string>): (text: string) => string {
-  const known = [...new Set(secrets)].filter((secret) => secret.length >= SECRET_CHARS_MIN).sort((a, b) => b.length - a.length);
-  return (text) => known.reduce((sofar, secret) => sofar.split(secret).join(HIDDEN), text);
 }

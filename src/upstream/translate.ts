@@ -262,23 +262,6 @@ export function readToolsPage(result: JsonObject): {
   };
 }
 
-export interface InputRequired {
-  readonly asks: readonly { readonly key: string; readonly method: string; readonly params: JsonObject }[];
-  readonly state: string | undefined;
-}
-/** The questions of an `input_required` answer, or undefined where the answer is complete. */
-export function readInputRequired(result: JsonObject): InputRequired | undefined {
-  if (result["resultType"] !== "input_required") return undefined;
-  const requests = isJsonObject(result["inputRequests"]) ? result["inputRequests"] : {};
-  const state = result["requestState"];
-  const asks = Object.entries(requests).flatMap(([key, ask]) =>
-    isJsonObject(ask) && typeof ask["method"] === "string"
-      ? [{ key, method: ask["method"], params: isJsonObject(ask["params"]) ? ask["params"] : {} }]
-      : [],
-  );
-  return { asks, state: typeof state === "string" ? state : undefined };
-}
-
 /** The uri of a subscription request. */
 export function uriOf(params: JsonObject): string | undefined {
   return typeof params["uri"] === "string" ? params["uri"] : undefined;

@@ -40,9 +40,9 @@ describe("a modern upstream on a pipe", () => {
     expect(one.status().era).toBe("modern");
   });
 
-  it("has its questions passed to agents that answer by retry", async () => {
+  it("has its questions passed on as they are, and answers with its own state passed back", async () => {
     const one = stand(fixture("modern.mjs"));
-    const first = await one.call("choose", {}, { passInputRequired: true });
+    const first = await one.call("choose", {}, {});
     expect(first).toMatchObject({
       resultType: "input_required",
       requestState: "state-1",
@@ -52,7 +52,6 @@ describe("a modern upstream on a pipe", () => {
       "choose",
       {},
       {
-        passInputRequired: true,
         inputResponses: { size: { action: "accept", content: { value: "XL" } } },
         requestState: "state-1",
       },
@@ -62,27 +61,11 @@ describe("a modern upstream on a pipe", () => {
       "choose",
       {},
       {
-        passInputRequired: true,
         inputResponses: { colour: { action: "accept", content: { value: "red" } } },
         requestState: "state-2:XL",
       },
     );
     expect(textOf(third)).toBe("XL in red");
-  });
-
-  it("has its questions asked of agents that only know requests, round by round", async () => {
-    const one = stand(fixture("modern.mjs"));
-    const asked: unknown[] = [];
-    const values: Record<string, string> = { "Which size?": "S", "Which colour for S?": "blue" };
-    const onRequest = async (method: string, params: JsonObject): Promise<JsonObject> => {
-      asked.push([method, params["message"]]);
-      return { action: "accept", content: { value: values[String(params["message"])] ?? "" } };
-    };
-    expect(textOf(await one.call("choose", {}, { onRequest }))).toBe("S in blue");
-    expect(asked).toEqual([
-      ["elicitation/create", "Which size?"],
-      ["elicitation/create", "Which colour for S?"],
-    ]);
   });
 
   it("reports progress, and changes of its list and of subscribed resources on its listen stream [C03]", async () => {

@@ -6,7 +6,8 @@ import { headerMarks, markedHeaders } from "../../src/upstream/headers.js";
 import { createLineReader } from "../../src/upstream/lines.js";
 import { guardedLookup, isRefusedAddress } from "../../src/upstream/net-guard.js";
 import { createStarts } from "../../src/upstream/starts.js";
-import { createRedactor, createTail } from "../../src/upstream/tail.js";
+import { redact } from "../../src/host/redact.js";
+import { createTail } from "../../src/upstream/tail.js";
 import { idInRemains } from "../../src/upstream/translate.js";
 
 describe("finding a program", () => {
@@ -127,10 +128,10 @@ describe("the end of stderr", () => {
   it("is never more than its bound, and never begins within a line or a secret [T11]", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 80 })), (texts) => {
-        const tail = createTail(100, createRedactor(["s3cret-value"]));
+        const tail = createTail(100, (text) => redact(text, ["s3cret-value"]));
         for (const text of texts) tail.push(Buffer.from(`${text}s3cret-value\n`));
         expect(tail.text().length).toBeLessThanOrEqual(100);
-        expect(tail.text()).not.toContain("s3cret-value");
+        expect(tail.text()).not.toMatch(/cret-value/);
       }),
     );
   });
