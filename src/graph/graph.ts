@@ -127,11 +127,14 @@ function refreshFeeds(graph: DependencyGraph, consumer: ToolKey): void {
   const wanted = new Map<string, readonly Feed[]>();
   for (const [producer, feeds] of feedsInto(graph.feeds, consumer)) wanted.set(toolNode(producer), feeds);
   for (const edge of graph.nodes.inEdges(target)) {
-    if (graph.nodes.getEdgeAttribute(edge, "kind") !== "feeds") continue;
+    const facts = graph.nodes.getEdgeAttributes(edge);
+    if (facts.kind !== "feeds") continue;
     const source = graph.nodes.source(edge);
     const feeds = wanted.get(source);
     if (feeds === undefined) graph.nodes.dropEdge(edge);
-    else graph.nodes.replaceEdgeAttributes(edge, { kind: "feeds", feeds });
+    else if (JSON.stringify(feeds) !== JSON.stringify(facts.feeds)) {
+      graph.nodes.replaceEdgeAttributes(edge, { kind: "feeds", feeds });
+    }
     wanted.delete(source);
   }
   for (const [source, feeds] of wanted) {

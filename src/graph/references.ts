@@ -5,6 +5,7 @@
  * tool names are all reduced to it, so that producers and consumers meet in an index by entity and are never compared all
  * against all.
  */
+import { referencesOf as schemaReferences } from "../catalog/schema/refs.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 import type { Tool } from "../model/tool.js";
 
@@ -275,7 +276,7 @@ function fieldsOf(root: JsonObject): Field[] {
     if (!isJsonObject(node) || depth > DEPTH_LIMIT || fields.length >= FIELD_LIMIT) return;
     const ref = node["$ref"];
     if (typeof ref === "string") {
-      if (!seen.has(ref)) visit(resolvePointer(root, ref), path, owner, depth, new Set([...seen, ref]));
+      if (!seen.has(ref)) visit(schemaReferences(root).resolve(ref, root)?.schema, path, owner, depth, new Set([...seen, ref]));
       return;
     }
     for (const keyword of ["allOf", "anyOf", "oneOf"]) {
@@ -307,20 +308,6 @@ function isLeaf(schema: JsonValue): boolean {
   if (!isArray(schema)) return true;
   const items = schema["items"];
   return items !== undefined && isLeaf(items) && !isArray(items) && !(isJsonObject(items) && items["$ref"] !== undefined);
-}
-
-/** Follows a local JSON pointer (`#/…`); undefined where it leads nowhere. Remote references are never fetched. */
-function resolvePointer(root: JsonObject, ref: string): JsonValue | undefined {
-  if (ref === "#") return root;
-  if (!ref.startsWith("#/")) return undefined;
-  let node: JsonValue | undefined = root;
-  for (const part of ref.slice(2).split("/")) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (Array.isArray(node)) node = node[Number(key)];
-    else if (isJsonObject(node) && Object.hasOwn(node, key)) node = node[key];
-    else return undefined;
-  }
-  return node;
 }
 
 /** Words of an identifier, lower-case: `orderId`, `order-id`, `order.id` → order, id. */

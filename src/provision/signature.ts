@@ -8,10 +8,10 @@
  * Never: drops a required parameter, names a definition that the reader cannot see, or stands in for the schema in validation.
  */
 import { cleanText } from "../catalog/clean.js";
+import { referencesOf } from "../catalog/schema/refs.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 import { SIGNATURE_LIMITS } from "../model/policy.js";
 import type { Tool } from "../model/tool.js";
-import { resolveRef } from "./refs.js";
 
 /** The tool's line; `~` stands wherever the full definition says more. */
 export function compactSignature(tool: Tool): string {
@@ -51,6 +51,14 @@ export function cutAtWord(text: string, most: number): string {
   const cut = points.slice(0, most - 1).join("");
   const space = cut.lastIndexOf(" ");
   return `${(space > most / 2 ? cut.slice(0, space) : cut).trimEnd()}~`;
+}
+
+/** Where a schema's `$ref` leads within the document; `ref` is undefined for a schema without one, `target` where it leads nowhere. */
+function resolveRef(schema: JsonObject, root: JsonObject): { ref: string | undefined; target: JsonValue | undefined } {
+  const ref = schema["$ref"];
+  return typeof ref === "string"
+    ? { ref, target: referencesOf(root).resolve(ref, root)?.schema }
+    : { ref: undefined, target: undefined };
 }
 
 interface Parameter {

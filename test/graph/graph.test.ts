@@ -136,6 +136,41 @@ describe("law: a graph that was moved is the graph that is built anew", () => {
   });
 });
 
+describe("the cost of a move", () => {
+  it("is that of what hangs on what moved, however large the graph", () => {
+    const tools = Array.from({ length: 400 }, (_, i) => [
+      sampleTool(`s${i}/list_orders`, { output: { order_id: "string" } }),
+      sampleTool(`s${i}/cancel_order`, { input: { order_id: "string" } }),
+      sampleTool(`s${i}/ship_order`, { input: { order_id: "string" } }),
+    ]).flat();
+    const skills = Array.from({ length: 400 }, (_, i) => sampleSkill(`atomic-${i}`, { requires: [`s${i}/cancel_order`] }));
+    const graph = buildGraph({ skills, tools, links: [] });
+    let touched = 0;
+    for (const event of [
+      "edgeAdded",
+      "edgeDropped",
+      "edgeAttributesUpdated",
+      "nodeAdded",
+      "nodeDropped",
+      "nodeAttributesUpdated",
+    ] as const) {
+      graph.nodes.on(event, () => void touched++);
+    }
+    const count = (move: Parameters<typeof moveGraph>[1]): number => {
+      touched = 0;
+      moveGraph(graph, move);
+      return touched;
+    };
+    const same = tools[3] ?? sampleTool("x/y");
+    expect(count({ tools: { set: [same] } })).toBe(1);
+    // The tool, its two feeds.
+    expect(count({ tools: { drop: [same.key] } })).toBe(4);
+    expect(count({ tools: { set: [same] } })).toBe(3);
+    expect(count({ skills: { set: skills.slice(7, 8) } })).toBe(3);
+    expect(count({})).toBe(0);
+  });
+});
+
 describe("edges from tool to tool", () => {
   const feedsOf = (graph: DependencyGraph): string[] =>
     graph.nodes
