@@ -60,6 +60,7 @@ function labelFault(label: string): string | undefined {
   if (label === "") return "it is empty";
   if (label.length > LABEL_LENGTH) return `it is longer than ${LABEL_LENGTH} characters`;
   if (!LABEL.test(label)) return "only letters, digits, dot, underscore and hyphen are allowed";
+  if (/^\.+$/.test(label)) return "it consists of dots, which mean a place in a path";
   if (label.includes("__")) return "it has two underscores in a row";
   if (label.endsWith("_")) return "it ends in an underscore";
   return undefined;
@@ -68,14 +69,13 @@ function labelFault(label: string): string | undefined {
 /** The nearest label; always valid. Not unique: two wrong labels may get the same suggestion. */
 export function suggestLabel(label: string): string {
   const safe = safeLabel(label);
-  return safe.length > 0 && safe.length <= LABEL_LENGTH ? safe : hashedLabel(safe, label);
+  return labelFault(safe) === undefined ? safe : hashedLabel(safe, label);
 }
 
 /** The label that stands for a server of a catalog file. A name that had to be changed and collides gets a hash of its original. */
 export function foreignLabel(server: string, taken: ReadonlySet<string>): UpstreamLabel {
   const safe = safeLabel(server);
-  const fits = safe.length > 0 && safe.length <= LABEL_LENGTH;
-  const label = fits && (safe === server || !taken.has(safe)) ? safe : hashedLabel(safe, server);
+  const label = labelFault(safe) === undefined && (safe === server || !taken.has(safe)) ? safe : hashedLabel(safe, server);
   return label as UpstreamLabel;
 }
 
@@ -88,7 +88,7 @@ function safeLabel(text: string): string {
 
 function hashedLabel(safe: string, original: string): string {
   const head = safe.slice(0, LABEL_LENGTH - HASH_DIGITS - 1);
-  return `${head === "" ? "server" : head}-${hash(original)}`;
+  return `${/^\.*$/.test(head) ? "server" : head}-${hash(original)}`;
 }
 
 function hash(text: string): string {

@@ -42,7 +42,7 @@ const SECRET_PLACE = [
   String.raw`[\\/]etc[\\/](?:passwd|shadow)\b`,
   String.raw`\.(?:netrc|npmrc|pypirc|pgpass|git-credentials|gnupg|htpasswd)\b`,
   String.raw`\.kube[\\/]config\b`,
-  String.raw`\.(?:cursor|claude|codex|vscode)[\\/]`,
+  String.raw`\.(?:cursor|claude|codex)[\\/]`,
   String.raw`\b(?:mcp|claude_desktop_config)\.json\b`,
 ].join("|");
 /** Secrets that honest tools take as parameters: asking for them counts only together with handing them over. */

@@ -86,43 +86,48 @@ class Reader {
     this.open.pop();
     if (this.reentered >= this.open.length) {
       this.reentered = Number.POSITIVE_INFINITY;
-      this.nodes.set(schema, node);
+      this.nodes.set(schema, node ?? ANY);
     }
     return node;
   }
 
-  private readObject(schema: JsonObject, resource: JsonValue): Node {
+  private readObject(schema: JsonObject, resource: JsonValue): Node | undefined {
     const text = typeof schema["description"] === "string" ? schema["description"] : undefined;
     if (schema["not"] !== undefined && acceptsAll(schema["not"])) return NEVER;
     const own = readKeywords(schema, (inner) => this.slot(inner, resource));
     const fallback: JsonValue | undefined = schema["default"];
     let node: Node = own === ANY.branches ? ANY : makeNode(own, false, undefined, undefined);
-    for (const part of this.parts(schema, resource)) node = this.meet(node, part, schema);
+    let [parts, again] = [0, 0];
+    for (const part of this.parts(schema, resource)) {
+      parts += 1;
+      if (part === undefined) again += 1;
+      else node = this.meet(node, part, schema);
+    }
+    // Nothing but a way back to a schema that is being read: a union gains nothing by it.
+    if (again > 0 && again === parts && own === ANY.branches) return undefined;
     if (schema["nullable"] === true) node = joinNodes([node, NULL_NODE], node.oneOf);
     if (fallback === undefined && text === undefined) return node;
     return makeNode(node.branches, node.oneOf, fallback === undefined ? node.fallback : fallback, text ?? node.text);
   }
 
-  /** What is to hold beside the object's own keywords. */
-  private *parts(schema: JsonObject, resource: JsonValue): Iterable<Node> {
+  /** What is to hold beside the object's own keywords; undefined for what is being read already. */
+  private *parts(schema: JsonObject, resource: JsonValue): Iterable<Node | undefined> {
     for (const keyword of ["$ref", "$dynamicRef", "$recursiveRef"]) {
       const reference = schema[keyword];
       if (typeof reference !== "string") continue;
       const place = this.references.resolve(reference, resource);
-      const target = place === undefined ? opaqueNode("$ref", reference) : this.read(place.schema, resourceOf(place.schema, place.resource));
-      if (target !== undefined) yield target;
+      yield place === undefined
+        ? opaqueNode("$ref", reference)
+        : this.read(place.schema, resourceOf(place.schema, place.resource));
     }
-    for (const member of membersOf(schema, "allOf")) {
-      const node = this.read(member, resourceOf(member, resource));
-      if (node !== undefined) yield node;
-    }
+    for (const member of membersOf(schema, "allOf")) yield this.read(member, resourceOf(member, resource));
     for (const keyword of ["anyOf", "oneOf"]) {
       const members = membersOf(schema, keyword);
       if (members.length === 0) continue;
       const nodes = members
         .map((member) => this.read(member, resourceOf(member, resource)))
         .filter((node): node is Node => node !== undefined);
-      yield joinNodes(nodes, keyword === "oneOf" && nodes.length > 1);
+      yield nodes.length === 0 ? undefined : joinNodes(nodes, keyword === "oneOf" && nodes.length > 1);
     }
   }
 
