@@ -256,16 +256,17 @@ export function view(id: string, episodeId: string): Change & { kind: "view" } {
     before: { turn: 0, explored: 0, skillChars: 0 },
     named: true,
     episode: episodeId,
-    world: {
+    found: {
       catalogVersion: 1,
       libraryRevision: 1,
-      presence: {},
-      inactive: [],
-      held: [],
-      review: [],
-      pinned: [],
-      lineage: [],
-      policy: {},
+      marks: {},
+      names: {},
+      substitutions: [],
+      alternatives: [],
+      unmatched: [],
+      notices: [],
+      leftOut: [],
+      limits: {},
     },
     decisions: { by: "rules", skills: [], tools: [] },
     view: {
@@ -277,7 +278,7 @@ export function view(id: string, episodeId: string): Change & { kind: "view" } {
       budgets: { tokens: { used: 1, limit: 2 }, explore: { used: 0, limit: 3 }, skill_chars: { used: 0, limit: 4 } },
       manager: { by: "rules" },
     },
-  } as unknown as ViewRecord;
+  };
   return { kind: "view", record };
 }
 

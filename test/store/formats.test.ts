@@ -1,0 +1,126 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { generatedFiles } from "../../scripts/formats.js";
+import { declaredFormats } from "../../src/model/format.js";
+import { Fault } from "../../src/model/fault.js";
+import { Damage, checkDocument, parseDocument, renderDocument } from "../../src/store/documents.js";
+import { markOf, parseLine, renderLine } from "../../src/store/lines.js";
+import { arbitrary } from "./arbitrary.js";
+
+const root = resolve(import.meta.dirname, "../..");
+const golden = join(root, "test/golden/formats");
+const LINES = ["call", "episode"];
+let generated: Record<string, string> = {};
+
+beforeAll(async () => {
+  // Loads every declaration, too.
+  generated = await generatedFiles();
+});
+
+describe("formats", () => {
+  it("are documented in FORMATS.md and the configuration's schema as they are in the source", () => {
+    for (const [path, text] of Object.entries(generated))
+      expect(readFileSync(join(root, path), "utf8"), `${path}: npm run formats`).toBe(text);
+  });
+
+  it("have one golden document each", () => {
+    const names = declaredFormats().map(({ kind, version }) => `${kind}-${version}.${LINES.includes(kind) ? "jsonl" : "json"}`);
+    expect(readdirSync(golden).sort()).toEqual(names.sort());
+  });
+
+  it("give the golden documents' very bytes when these are read and rendered", () => {
+    for (const format of declaredFormats()) {
+      const isLine = LINES.includes(format.kind);
+      const path = `${format.kind}-${format.version}.${isLine ? "jsonl" : "json"}`;
+      const text = readFileSync(join(golden, path), "utf8");
+      if (isLine) {
+        const line = text.trimEnd();
+        const mark = markOf(line);
+        expect(mark, path).toBeDefined();
+        const { value } = checkDocument(format, parseLine(line), path, {});
+        expect(renderLine(value as object, mark ?? { number: 0, left: 0 }), path).toBe(text);
+      } else {
+        expect(renderDocument(parseDocument(format, text, path, {}).value as object), path).toBe(text);
+      }
+    }
+  });
+
+  it("read back whatever is rendered, and render the same bytes again: for every document of every format", () => {
+    for (const format of declaredFormats()) {
+      fc.assert(
+        fc.property(arbitrary(format.schema), (document) => {
+          const text = renderDocument(document as object);
+          const { value, migratedFrom } = parseDocument(format, text, format.place, {});
+          expect(value).toEqual(document);
+          expect(migratedFrom).toBeUndefined();
+          expect(renderDocument(value as object)).toBe(text);
+        }),
+        { numRuns: 30 },
+      );
+    }
+  });
+
+  it("keep members that nobody here knows", () => {
+    for (const format of declaredFormats()) {
+      fc.assert(
+        fc.property(arbitrary(format.schema), (document) => {
+          const more = { ...(document as object), later: { z: 1, a: [null] } };
+          expect(parseDocument(format, renderDocument(more), format.place, {}).value).toEqual(more);
+        }),
+        { numRuns: 5 },
+      );
+    }
+  });
+
+  it("refuse a newer document by name, and take nothing else for one of theirs", () => {
+    for (const format of declaredFormats()) {
+      const newer = `{"format": "${format.kind}/${format.version + 1}"}`;
+      expect(() => parseDocument(format, newer, "the/file.json", {})).toThrow(Fault);
+      expect(() => parseDocument(format, newer, "the/file.json", {})).toThrow(/the\/file\.json/);
+      for (const text of ["", "\0\0\0\0", "{", "[]", "null", "{}", '{"format":"other/1"}', `{"format":"${format.kind}/0"}`]) {
+        expect(() => parseDocument(format, text, "f", {}), `${format.id}: ${text}`).toThrow(Damage);
+      }
+    }
+  });
+
+  it("bring an older document forward step by step", () => {
+    const format = declaredFormats().find(({ kind }) => kind === "demo");
+    if (format === undefined) throw new Error("no demo format");
+    const later = { ...format, version: 3, id: "demo/3", schema: format.schema };
+    const migrations = {
+      "demo/1": (document: object) => ({ ...document, format: "demo/2", steps: ["a"] }),
+      "demo/2": (document: object) => ({ ...document, format: "demo/1", steps: ["a", "b"] }),
+    };
+    const { value, migratedFrom } = parseDocument(later, '{"format":"demo/1","version":2}', "f", migrations as never);
+    expect([value, migratedFrom]).toEqual([{ format: "demo/1", version: 2, steps: ["a", "b"] }, 1]);
+  });
+});
+
+describe("lines", () => {
+  it("give back every document, and nothing for a line in which a byte moved [P11]", () => {
+    const format = declaredFormats().find(({ kind }) => kind === "call");
+    if (format === undefined) throw new Error("no call format");
+    fc.assert(
+      fc.property(
+        arbitrary(format.schema),
+        fc.nat(),
+        fc.nat(9),
+        fc.nat(),
+        fc.integer({ min: 1, max: 255 }),
+        (document, number, left, at, flip) => {
+          const line = renderLine(document as object, { number, left });
+          expect(line.endsWith("\n") && line.indexOf("\n") === line.length - 1).toBe(true);
+          expect(parseLine(line.slice(0, -1))).toEqual(document);
+          expect(markOf(line.slice(0, -1))).toEqual({ number, left });
+          const bytes = Buffer.from(line.slice(0, -1));
+          const place = at % bytes.length;
+          bytes[place] = (bytes[place] ?? 0) ^ flip;
+          expect(parseLine(bytes.toString("utf8"))).toBeUndefined();
+          expect(parseLine(line.slice(0, place))).toBeUndefined();
+        },
+      ),
+    );
+  });
+});
