@@ -127,6 +127,16 @@ describe("rights", () => {
     expect(mcp.json()).toMatchObject({ jsonrpc: "2.0", error: { data: { code: "forbidden" } } });
   });
 
+  it("do not open another caller's session: it looks like none [T01]", async () => {
+    const two = tokens({ name: "a", secret: "a", rights: ["agent"] }, { name: "b", secret: "b", rights: ["agent"] });
+    const { url } = await start({ tokens: two });
+    const opened = await post(`${url}/mcp`, INITIALIZE, { authorization: "Bearer a" });
+    const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+    const ping = { jsonrpc: "2.0", id: 2, method: "ping" };
+    expect((await post(`${url}/mcp`, ping, { ...session, authorization: "Bearer b" })).status).toBe(404);
+    expect((await post(`${url}/mcp`, ping, { ...session, authorization: "Bearer a" })).status).toBe(200);
+  });
+
   it("of a local person are reduced to an agent's by MCP, under the name mcp", async () => {
     const { url, operations } = await start();
     const client = await legacyClient(url);

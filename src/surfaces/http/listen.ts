@@ -5,8 +5,8 @@
  * Speaks: node:http.
  * Never: knows what a request is for.
  *
- *   close(boundMs): refuse new requests → wait until nothing is under way or the bound is over → end sessions and
- *   streams → close what is still connected.
+ *   close(boundMs): refuse new requests → wait until nothing is under way or the bound is over → stop listening → end
+ *   sessions and streams → close what is still connected.
  */
 import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
@@ -63,10 +63,11 @@ function bind(server: Server, host: string, port: number): Promise<void> {
 
 async function close(server: Server, boundMs: number, stop: Stopping): Promise<void> {
   stop.stopping();
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
+  // The port stays open meanwhile: what comes is refused in words, and an agent may still answer what a call asks it.
   const until = performance.now() + boundMs;
   while (stop.busy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
   await stop.end();
   // Last words that were just written still have to leave.
   await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

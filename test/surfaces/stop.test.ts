@@ -1,0 +1,115 @@
+/** Stopping: calls under way are answered, everything else ends, and nothing is left. */
+import { request } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/model/json.js";
+import { Fault } from "../../src/model/fault.js";
+import { fakeOperations, text } from "./fake.js";
+import { bareSession, closeAll, currentClient, legacyClient, makeSurface, post, start } from "./start.js";
+
+afterEach(closeAll);
+
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+function slowShop() {
+  const release: ((value: JsonObject) => void)[] = [];
+  const operations = fakeOperations([{ label: "shop", tools: { slow: () => new Promise((resolve) => release.push(resolve)) } }]);
+  return { operations, release };
+}
+const SLOW = { name: "call_tool", arguments: { tool: "shop/slow" } };
+
+describe("a stop", () => {
+  it("lets calls of every kind finish, and refuses new ones meanwhile", async () => {
+    const { operations, release } = slowShop();
+    const { url, stop } = await start({ operations });
+    const legacy = await legacyClient(url);
+    const modern = await currentClient(url, "modern");
+    const session = await bareSession(url);
+    const calls = [legacy.callTool(SLOW), modern.callTool(SLOW), post(`${url}/v1/call_tool`, SLOW.arguments)];
+    await until(() => release.length === 3);
+    const stopping = stop(5_000);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const refused = await post(`${url}/mcp`, { jsonrpc: "2.0", id: 1, method: "ping" }, session).catch(() => undefined);
+    if (refused !== undefined)
+      expect(refused.json()).toMatchObject({ error: { data: { code: "shutting-down", retryable: true } } });
+    release.forEach((resolve) => resolve(text("finished")));
+    const answers = await Promise.all(calls);
+    for (const answer of answers) expect(JSON.stringify(answer)).toContain("finished");
+    await stopping;
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  it("ends after its bound, aborting what did not finish", async () => {
+    const { operations, release } = slowShop();
+    const { url, stop } = await start({ operations });
+    const client = await legacyClient(url);
+    const pending = client.callTool(SLOW).catch((error: unknown) => error);
+    await until(() => release.length === 1);
+    await stop(50);
+    expect(await pending).toBeInstanceOf(Error);
+    expect(operations.calls[0]?.signal.aborted).toBe(true);
+  });
+
+  it("does not wait for streams that only listen", async () => {
+    const { url, stop } = await start();
+    const session = await bareSession(url);
+    const ended = new Promise<void>((resolve) => {
+      const req = request(`${url}/mcp`, { headers: { ...session, accept: "text/event-stream" } }, (res) => {
+        res.resume();
+        res.on("end", resolve);
+      });
+      req.end();
+    });
+    const modern = await currentClient(url, "modern");
+    await modern.listen({ toolsListChanged: true });
+    await stop(60_000);
+    await ended;
+  });
+
+  it("may be asked for twice, and leaves no session or held call", async () => {
+    const { url, stop, surface } = await start();
+    await bareSession(url);
+    await Promise.all([stop(100), stop(100)]);
+    expect(surface.live()).toEqual({ sessions: 0, calls: 0, held: 0 });
+  });
+
+  it("lets an agent answer what a running call asks it", async () => {
+    const operations = fakeOperations([
+      {
+        label: "shop",
+        tools: {
+          ask: async (_args, options) => {
+            await new Promise((resolve) => setTimeout(resolve, 60));
+            return text(
+              JSON.stringify(
+                await options.onRequest?.("elicitation/create", {
+                  message: "?",
+                  requestedSchema: { type: "object", properties: {} },
+                }),
+              ),
+            );
+          },
+        },
+      },
+    ]);
+    const { url, stop } = await start({ operations });
+    const client = await currentClient(url, "legacy", "/mcp", { elicitation: {} });
+    client.setRequestHandler("elicitation/create", async () => ({ action: "decline" }) as never);
+    const call = client.callTool({ name: "call_tool", arguments: { tool: "shop/ask" } });
+    await until(() => operations.calls.length === 1);
+    const stopping = stop(5_000);
+    expect(JSON.stringify(await call)).toContain("decline");
+    await stopping;
+  });
+});
+
+describe("a port that is taken", () => {
+  it("is said in one sentence, with nothing left open", async () => {
+    const { url } = await start();
+    const { surface } = makeSurface();
+    const error = await surface.listen("127.0.0.1", Number(new URL(url).port)).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Fault);
+    expect((error as Fault).message).toContain("the port is taken");
+    await surface.close();
+  });
+});
