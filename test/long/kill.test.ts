@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { cli, dropHome, newHome, startDaemon, type Daemon } from "../e2e/daemon.js";
 
@@ -60,7 +62,7 @@ describe("kill -9 at any moment", () => {
         })().catch(() => {
           working = false;
         });
-        await cli(home, "demo", "evolve", String(version));
+        writeFileSync(join(home, "state/demo.json"), JSON.stringify({ format: "demo/1", version }));
         await new Promise((next) => setTimeout(next, (kill * 37) % 400));
         if (working) inWork += 1;
         await daemon.kill();
