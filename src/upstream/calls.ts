@@ -7,6 +7,7 @@
  */
 import type { UpstreamConfig } from "../model/config.js";
 import { Refusal } from "../model/fault.js";
+import { isJsonObject } from "../model/json.js";
 import type { JsonObject } from "../model/json.js";
 import type { Policy } from "../model/policy.js";
 import type { CallOptions, UpstreamCall } from "../model/ports.js";
@@ -152,6 +153,9 @@ export function createCalls(options: CallsOptions): Calls {
     if (current.greeting.era === "legacy") {
       return ask(passing(method, { uri }, from), { from, repeatable: true, tool: undefined, args: {} });
     }
+    const resources = current.greeting.capabilities["resources"];
+    if (!isJsonObject(resources) || resources["subscribe"] !== true)
+      throw new Refusal(CODE.methodNotFound, "The upstream has no resource subscriptions.");
     current.watch(subscriptions.uris());
     return {};
   }

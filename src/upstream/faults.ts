@@ -46,9 +46,8 @@ function connectFault(error: ConnectFailed, { label, tool, stderr }: FaultContex
 }
 
 /** The end of stderr as a clause, or nothing. */
-export function shown(stderr: string): string {
+export function shown(stderr: string, maxChars: number = UPSTREAM_LIMITS.stderrShownChars): string {
   const text = stderr.trim();
   if (text === "") return "";
-  const end = text.length > UPSTREAM_LIMITS.stderrShownChars ? `…${text.slice(-UPSTREAM_LIMITS.stderrShownChars)}` : text;
-  return ` Its stderr ends with: ${end}`;
+  return ` Its stderr ends with: ${text.length > maxChars ? `…${text.slice(-maxChars)}` : text}`;
 }

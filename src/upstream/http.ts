@@ -73,7 +73,7 @@ async function openStreamable(opening: HttpOpening): Promise<Session> {
       },
     });
     const better =
-      greeting.era === "legacy" && !opening.only && !legacy.hasSession() ? await preferModern(askModern, opening) : undefined;
+      greeting.era === "legacy" && !opening.only && !legacy.hasSession() ? await preferModern(modern.peer, opening) : undefined;
     if (better !== undefined) {
       legacy.closeAll();
       return modern.session(better);
@@ -90,10 +90,8 @@ async function openStreamable(opening: HttpOpening): Promise<Session> {
  * A legacy greeting without a session is a server that keeps nothing between requests: it can neither announce changes
  * nor ask questions. If it speaks the modern revision too, that is the fuller of the two.
  */
-async function preferModern(
-  ask: (method: string, params: JsonObject) => Promise<JsonObject>,
-  opening: HttpOpening,
-): Promise<Greeting | undefined> {
+async function preferModern(peer: Peer, opening: HttpOpening): Promise<Greeting | undefined> {
+  const ask = createAsk(peer, { ...opening, timeoutMs: Math.min(opening.timeoutMs, UPSTREAM_LIMITS.pingMs) });
   try {
     return await greet({ ask, notify: () => undefined, client: opening.client, preferred: "modern", only: true });
   } catch {
@@ -191,7 +189,10 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
 
   return {
     peer,
-    closeAll: exchanges.closeAll,
+    closeAll() {
+      exchanges.closeAll();
+      void main?.close();
+    },
     hasSession: () => sessionId !== undefined,
     greeted: (result) => {
       version = typeof result["protocolVersion"] === "string" ? result["protocolVersion"] : undefined;

@@ -10,8 +10,7 @@
  * specification before it hands it over, so one odd tool or an unknown content kind loses the whole answer, and both
  * lines cost 0.1–0.2 ms a call. What passes here is what the upstream wrote.
  */
-import { Refusal } from "../model/fault.js";
-import type { JsonObject } from "../model/json.js";
+import type { JsonObject, JsonValue } from "../model/json.js";
 import { Unanswered, textOf } from "./session.js";
 import type { SessionRequest } from "./session.js";
 import {
@@ -213,12 +212,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
     };
     ask(method, params).then(
       (result) => done(answerMessage(id, result)),
-      (error: unknown) =>
-        done(
-          error instanceof Refusal
-            ? errorMessage(id, error.code, error.message, error.data)
-            : errorMessage(id, CODE.internal, textOf(error)),
-        ),
+      (error: unknown) => done(refusalOf(id, error)),
     );
   }
 
@@ -282,4 +276,11 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
       return count;
     },
   };
+}
+
+/** The agent's refusal in the protocol's words: whatever carries a code and perhaps data keeps them. */
+function refusalOf(id: string | number, error: unknown): JsonObject {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  if (typeof code !== "number" || !(error instanceof Error)) return errorMessage(id, CODE.internal, textOf(error));
+  return errorMessage(id, code, error.message, "data" in error ? (error.data as JsonValue | undefined) : undefined);
 }

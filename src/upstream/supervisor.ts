@@ -10,7 +10,6 @@
  */
 import { randomUUID } from "node:crypto";
 import { isSecretName, redact } from "../host/redact.js";
-import type { Presence, PresenceState } from "../model/catalog.js";
 import type { UpstreamConfig } from "../model/config.js";
 import type { Event } from "../model/event.js";
 import { Fault } from "../model/fault.js";
@@ -21,8 +20,10 @@ import type { CallOptions, Clock, UpstreamCall, UpstreamStatus } from "../model/
 import { createCalls } from "./calls.js";
 import { shown } from "./faults.js";
 import { openHttp } from "./http.js";
+import { createIdleWatch } from "./idle.js";
 import { createLink } from "./link.js";
 import { createLister } from "./lister.js";
+import { createPresenceBoard } from "./presence.js";
 import type { ProcessRecord } from "./reap.js";
 import { ConnectFailed, textOf, Unanswered } from "./session.js";
 import type { Era, Greeting, Session, SessionEvents, UpstreamLog } from "./session.js";
@@ -70,18 +71,13 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   const redacted = (text: string): string => redact(text, secrets);
   const elapsedMs = (): number => clock.elapsedMs();
   const subscriptions = createSubscriptions();
-  let presence: Presence = { state: config.disabled ? "disabled" : "connecting", since: clock.now(), reason: undefined };
   let tail: Tail = createTail(UPSTREAM_LIMITS.stderrTailBytes, redacted);
   let greeting: Greeting | undefined;
   let transport: UpstreamStatus["transport"] = config.kind === "stdio" ? "stdio" : config.transport;
   const counters = { failures: 0, noiseLines: 0 };
   let suspect = false;
-  /** What a parked upstream waits for. */
-  let needed: "login" | "configuration" | undefined;
   /** The listing that a new session begins with. */
   let firstListing: Promise<void> = Promise.resolve();
-  let idleTimer: NodeJS.Timeout | undefined;
-  let usedAtMs = elapsedMs();
   let noiseWarnedMs = Number.NEGATIVE_INFINITY;
 
   const log: UpstreamLog = (level, text, data) => options.log(level, redacted(text), data);
@@ -93,16 +89,24 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     }
   };
 
-  function setPresence(state: PresenceState, reason?: string): void {
-    if (presence.state === state && presence.reason === reason) return;
-    presence = { state, since: presence.state === state ? presence.since : clock.now(), reason };
-    void post({ kind: "presence", at: clock.now(), label, state, reason });
-  }
-  function park(what: "login" | "configuration", reason: string): void {
-    needed = what;
-    setPresence("parked", reasonOf(reason));
-  }
-  const reasonOf = (text: string): string => redacted(text) + shown(tail.text()).slice(0, 400);
+  const presence = createPresenceBoard({
+    label,
+    initial: config.disabled ? "disabled" : "connecting",
+    clock,
+    post: (event) => void post(event),
+  });
+  const reasonOf = (text: string): string => redacted(text) + shown(tail.text(), REASON_STDERR_CHARS);
+  const idle = createIdleWatch({
+    limitMs: () => (config.kind === "stdio" ? config.idleStopMs : 0),
+    elapsedMs,
+    needed: () => calls.busy() > 0 || subscriptions.uris().length > 0,
+    rest() {
+      if (link.current() === undefined || presence.current().state !== "up") return false;
+      presence.set("idle");
+      void link.rest();
+      return true;
+    },
+  });
 
   const link = createLink({
     open: (attempt) => open(attempt),
@@ -113,15 +117,15 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       counters.failures += 1;
       log("warn", `upstream ${label} was lost: ${reason}`, { again, stderr: tail.text().slice(-500) });
       // A first loss is reconnected in silence; only if that fails, or it is lost again, is it an outage.
-      if (again > 1) setPresence("away", reasonOf(reason));
+      if (again > 1) presence.set("away", reasonOf(reason));
     },
     onFailed(error) {
       counters.failures += 1;
       log("warn", `upstream ${label} could not be connected: ${error.message}`, { stderr: tail.text().slice(-500) });
       options.eras.delete(targetOf(config));
       const person = error instanceof ConnectFailed ? error.needsPerson : undefined;
-      if (person === undefined) setPresence("away", reasonOf(error.message));
-      else park(person, error.message);
+      if (person === undefined) presence.set("away", reasonOf(error.message));
+      else presence.park(person, reasonOf(error.message));
     },
   });
   const lister = createLister({
@@ -133,12 +137,12 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     timeoutMs: () => config.connectTimeoutMs,
     pollMs: policy.pollMs,
     onListed: () => {
-      if (link.current() !== undefined) setPresence("up");
-      armIdle();
+      if (link.current() !== undefined) presence.set("up");
+      idle.watch();
     },
     onUnlistable: (reason) => {
       log("warn", `upstream ${label} could not be listed: ${reason}`);
-      setPresence("away", reasonOf(`its tools could not be listed: ${reason}`));
+      presence.set("away", reasonOf(`its tools could not be listed: ${reason}`));
     },
   });
 
@@ -182,7 +186,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     noiseWarnedMs = elapsedMs();
     log("warn", `upstream ${label} writes to stdout what is no message; such lines are skipped`, {
       lines: counters.noiseLines,
-      first: head.slice(0, 120),
+      first: redacted(head).slice(0, 120),
     });
   }
 
@@ -190,7 +194,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     greeting = session.greeting;
     transport = session.transport;
     suspect = false;
-    usedAtMs = elapsedMs();
+    idle.touch();
     options.eras.set(targetOf(config), { era: greeting.era, version: greeting.server?.version });
     session.watch(subscriptions.uris());
     if (greeting.era === "legacy") {
@@ -199,26 +203,6 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     }
     firstListing = lister.now("start");
     firstListing.catch(() => undefined);
-  }
-
-  /** A spawned upstream that nobody uses is stopped; its tools stay listed and a call starts it. */
-  function armIdle(): void {
-    clearTimeout(idleTimer);
-    idleTimer = undefined;
-    if (config.kind !== "stdio" || config.idleStopMs <= 0) return;
-    const leftMs = Math.max(1, usedAtMs + config.idleStopMs - elapsedMs());
-    idleTimer = setTimeout(() => {
-      idleTimer = undefined;
-      if (link.current() === undefined) return;
-      const idle = calls.busy() === 0 && elapsedMs() - usedAtMs >= config.idleStopMs && subscriptions.uris().length === 0;
-      if (!idle || presence.state !== "up") {
-        if (calls.busy() > 0 || subscriptions.uris().length > 0) usedAtMs = elapsedMs();
-        return armIdle();
-      }
-      setPresence("idle");
-      void link.rest();
-    }, leftMs);
-    idleTimer.unref();
   }
 
   /** After a silence and while no call runs: an upstream that gives no sign of life is started anew. */
@@ -236,16 +220,14 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   function onUnanswered(session: Session, error: Unanswered): void {
     if (error.kind === "timeout") suspect = true;
     else if (error.kind === "lost" && error.notRun && error.status === undefined) link.drop(session, error.message);
-    else if (error.kind === "login") park("login", "the upstream asks for a login (HTTP 401); configure its headers");
+    else if (error.kind === "login") presence.park("login", "the upstream asks for a login (HTTP 401); configure its headers");
   }
 
   async function connected(signal: AbortSignal): Promise<Session> {
     const session = link.current();
     if (session !== undefined) return session;
     if (config.disabled) throw new Fault("tool-not-offered", `upstream ${label} is disabled.`);
-    if (presence.state === "parked" && needed === "login") {
-      throw new Fault("tool-not-offered", `upstream ${label}: ${presence.reason}`);
-    }
+    if (presence.needsLogin()) throw new Fault("tool-not-offered", `upstream ${label}: ${presence.current().reason ?? ""}`);
     return orCancelled(link.ready("call"), signal);
   }
 
@@ -262,15 +244,12 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     onAnswer: () => link.prove(),
     onUnanswered,
     onSettled: checkLife,
-    onIdle: () => {
-      usedAtMs = elapsedMs();
-      if (idleTimer === undefined) armIdle();
-    },
+    onIdle: idle.touch,
   });
 
   return {
     start() {
-      void post({ kind: "presence", at: clock.now(), label, state: presence.state, reason: undefined });
+      presence.tell();
       if (!config.disabled) link.wake();
     },
     async sync() {
@@ -289,7 +268,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     request: calls.request,
     status: () => ({
       label,
-      presence,
+      presence: presence.current(),
       transport,
       era: greeting?.era,
       server: greeting?.server,
@@ -303,10 +282,10 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     }),
     adjust(next) {
       config = next;
-      armIdle();
+      idle.watch();
     },
     async stop() {
-      clearTimeout(idleTimer);
+      idle.stop();
       lister.stop();
       await link.stop();
     },
@@ -314,6 +293,8 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
 }
 
 const NOISE_WARNING_MS = 60_000;
+/** Of stderr in a presence's reason: it is stored and shown in lists. */
+const REASON_STDERR_CHARS = 400;
 
 function within(timeoutMs: number): { timeoutMs: number; capMs: number; internal: true } {
   return { timeoutMs, capMs: timeoutMs, internal: true };
