@@ -151,7 +151,8 @@ function upstream(part: string): object {
 const CATALOG_README = `# catalog/
 
 Catalog versions (\`versions/\`), tool definitions by digest (\`tools/\`) and lineage (\`lineage.json\`) are kept here.
-It starts empty: the first listing of the configured upstreams makes version 1.
+The starter home has the definitions its skills were verified against, so that the first drift can be shown whole; the first listing of
+the configured upstreams makes version 1.
 `;
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
@@ -167,6 +168,8 @@ export function starterFiles(): ReadonlyMap<string, string> {
     ["catalog/README.md", CATALOG_README],
     ["skills/steward.lock.json", json(plan.record.lock)],
   ]);
+  for (const tool of starterTools().values())
+    files.set(`catalog/tools/${tool.digests.document}.json`, JSON.stringify(tool.document));
   for (const [name, texts] of plan.written)
     for (const [path, text] of Object.entries(texts)) files.set(`skills/${name}/${path}`, text);
   return files;
@@ -175,6 +178,7 @@ export function starterFiles(): ReadonlyMap<string, string> {
 function write(root: string): void {
   const skills = join(root, "skills");
   const files = starterFiles();
+  rmSync(join(root, "catalog/tools"), { recursive: true, force: true });
   for (const entry of readdirSync(skills, { withFileTypes: true })) {
     if (entry.isDirectory() && !files.has(`skills/${entry.name}/SKILL.md`)) rmSync(join(skills, entry.name), { recursive: true });
   }

@@ -29,6 +29,7 @@ import type { Operations } from "./model/operations.js";
 import type { Upstreams } from "./model/ports.js";
 import type { Problem } from "./model/problem.js";
 import { lockFormat, type LockEntry } from "./model/skill.js";
+import type { ListedTool } from "./model/tool.js";
 import { createMemory, type Desk } from "./operations/desk.js";
 import { takeHandEdits } from "./operations/library.js";
 import { createOperations } from "./operations/operations.js";
@@ -192,13 +193,17 @@ async function takeFolders(desk: Desk, isNew: boolean): Promise<void> {
     for (const problem of problems) desk.log("warn", `${problem.where}: ${problem.text}`);
     const starters = written.filter((skill) => shipped.has(skill.folder as SkillName));
     if (starters.length > 0) {
+      const digests = [...shipped.values()].flatMap((verified) => Object.values(verified).map((entry) => entry.document));
+      const definitions = await desk.store.readDocuments([...new Set(digests)]).catch(() => new Map<string, ListedTool>());
+      const at = desk.clock.now();
       await desk.steward.post({
         kind: "skills-written",
-        at: desk.clock.now(),
+        at,
         by: "starter",
         written: starters,
         missing: [],
         verified: shipped,
+        definitions,
       });
     }
   }

@@ -131,6 +131,7 @@ async function layOut(home: string): Promise<boolean> {
   const starter = starterHome();
   await mkdir(home, { recursive: true });
   await cp(starter.config, join(home, "config"), { recursive: true });
+  await cp(starter.catalog, join(home, "catalog"), { recursive: true });
   await cp(starter.skills, join(home, "skills"), { recursive: true });
   return true;
 }

@@ -87,6 +87,8 @@ export type Event =
       readonly missing: readonly SkillName[];
       /** What a shipped lock says the skills were verified against; else the present tools count. */
       readonly verified?: ReadonlyMap<SkillName, LockEntry["verified"]> | undefined;
+      /** Definitions of that lock, by document digest. */
+      readonly definitions?: ReadonlyMap<string, ListedTool> | undefined;
     }
   | {
       readonly kind: "skill-pinned";

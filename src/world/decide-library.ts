@@ -67,7 +67,7 @@ export function decideSkillsWritten(draft: Draft, event: Of<"skills-written">): 
     revision: draft.known.library.revision,
   };
   if (writes.length === 0) return;
-  applyWrites(draft, writes, event.by === "human" ? "hand edit" : event.by);
+  applyWrites(draft, writes, event.by === "human" ? "hand edit" : event.by, event.definitions);
   draft.answer = { ...draft.answer, revision: draft.known.library.revision };
 }
 

@@ -78,21 +78,33 @@ function isWhole(known: Known, past: PastSkill): boolean {
 function announce(draft: Draft, before: Known["standings"]): void {
   const after = draft.known.standings;
   if (after === before) return;
+  const woke: SkillName[] = [];
+  const rest: SkillName[] = [];
   const due: SkillName[] = [];
-  let moved = false;
   for (const [name, standing] of after) {
     const old = before.get(name);
-    if (old?.standing !== standing.standing) {
-      moved = true;
-      if (standing.standing === "inactive" && standing.because === "broken") due.push(name);
-      draft.effects.push({
-        kind: "log",
-        level: "info",
-        text: `skill ${name} is ${standing.standing}${standing.because === undefined ? "" : ` (${standing.because})`}`,
-        data: { skill: name, reasons: standing.reasons.map((reason) => reason.text) },
-      });
-    }
+    if (old?.standing === standing.standing) continue;
+    if (standing.standing === "active") woke.push(name);
+    else if (old !== undefined) rest.push(name);
+    if (standing.standing === "inactive" && standing.because === "broken") due.push(name);
   }
-  if (moved) draft.effects.push({ kind: "announce-skills" });
+  if (woke.length > 0) draft.effects.push({ kind: "log", level: "info", text: `${countOf(woke)} active: ${namesOf(woke)}` });
+  if (rest.length > 0) {
+    const reasons = rest.slice(0, NAMED_MOST).map((name) => after.get(name)?.reasons[0]?.text ?? "");
+    draft.effects.push({ kind: "log", level: "info", text: `${countOf(rest)} at rest: ${namesOf(rest)}`, data: { reasons } });
+  }
+  if (woke.length + rest.length > 0) draft.effects.push({ kind: "announce-skills" });
   if (due.length > 0) draft.effects.push({ kind: "maintenance-due", skills: due.sort() });
+}
+
+/** Names told in one line of the log; the rest are counted. */
+const NAMED_MOST = 5;
+
+function countOf(names: readonly SkillName[]): string {
+  return names.length === 1 ? "1 skill is now" : `${names.length} skills are now`;
+}
+
+function namesOf(names: readonly SkillName[]): string {
+  const more = names.length - NAMED_MOST;
+  return `${names.slice(0, NAMED_MOST).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
