@@ -33,12 +33,12 @@ export async function newestManifest(shelf: DocumentShelf, problems: Problem[]):
 /** Digests of definitions that the present state refers to: those in the catalog, and those it only remembers. */
 export function referredDocuments(
   manifest: CatalogManifest | undefined,
-  lock: Lock,
+  lock: Lock | undefined,
   holds: Holds,
 ): { present: Set<string>; remembered: Set<string> } {
   const present = new Set(Object.values(manifest?.tools ?? {}).map(({ document }) => document));
   const remembered = new Set(Object.values(manifest?.departed ?? {}).map(({ document }) => document));
-  for (const entry of Object.values(lock.skills))
+  for (const entry of Object.values(lock?.skills ?? {}))
     for (const { document } of Object.values(entry.verified)) remembered.add(document);
   for (const { from, to } of [...Object.values(holds.held), ...Object.values(holds.review)])
     remembered.add(from.document).add(to.document);

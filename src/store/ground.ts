@@ -47,7 +47,7 @@ export async function readGround(options: {
   const skills = await readSkillTexts(shelf, revision, problems);
   const { past, behind } = await readPast(shelf, revision, useCaches);
 
-  const referred = referredDocuments(manifest, smalls.lock.value, smalls.holds.value);
+  const referred = referredDocuments(manifest, revision?.lock, smalls.holds.value);
   const definitions = await readDefinitions(shelf, [...referred.present, ...referred.remembered], problems, {
     usePack: useCaches,
   });

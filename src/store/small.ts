@@ -37,12 +37,18 @@ export interface SmallDocument<Value extends object> {
   adopt(next: Value): void;
 }
 
+export interface SmallOptions {
+  readonly mode?: number;
+  /** False for a document that can be told from elsewhere: no `.bak` is kept. */
+  readonly keepPrevious?: boolean;
+}
+
 export function smallDocument<Schema extends z.ZodType<object>>(
   shelf: DocumentShelf,
   format: StoredFormat<Schema>,
   place: string,
   empty: z.infer<Schema>,
-  mode?: number,
+  options: SmallOptions = {},
 ): SmallDocument<z.infer<Schema>> {
   type Value = z.infer<Schema>;
   const path = join(shelf.home, place);
@@ -60,7 +66,7 @@ export function smallDocument<Schema extends z.ZodType<object>>(
       if (text === (onDisc ?? readText(shelf.home, place))) return;
       // Until it is known how this ends, nothing is known of the disc: the rename may happen and the fsync after it fail.
       onDisc = undefined;
-      await writeAtomic(shelf.files, path, text, { keepPrevious: true, ...(mode === undefined ? {} : { mode }) });
+      await writeAtomic(shelf.files, path, text, { keepPrevious: true, ...options });
       onDisc = text;
     },
   };

@@ -95,7 +95,7 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
   const migrations = options.migrations ?? {};
   const shelf: DocumentShelf = { home, files, migrations };
   const smalls = openSmalls(shelf);
-  const tokens = smallDocument(shelf, tokensFormat, places.tokens, { format: tokensFormat.id, tokens: [] }, 0o600);
+  const tokens = smallDocument(shelf, tokensFormat, places.tokens, { format: tokensFormat.id, tokens: [] }, { mode: 0o600 });
   const logs = openLogs({ home, files, migrations, log, ...options.logLimits });
   const committer = createCommitter({ shelf, logs, smalls, log });
   const safeMode = lock.crashes >= SAFE_AFTER;
@@ -231,7 +231,14 @@ function openSmalls(shelf: DocumentShelf): SmallDocuments {
     presence: smallDocument(shelf, presenceFormat, places.presence, { format: presenceFormat.id, upstreams: {} }),
     standings: smallDocument(shelf, standingsFormat, places.standings, { format: standingsFormat.id, skills: {}, pinned: {} }),
     rejected: smallDocument(shelf, rejectedFormat, places.rejected, { format: rejectedFormat.id, edits: {} }),
-    lock: smallDocument(shelf, lockFormat, places.skillsLock, { format: lockFormat.id, revision: 0, skills: {} }),
+    // The revision's record repeats it, and people look into this folder.
+    lock: smallDocument(
+      shelf,
+      lockFormat,
+      places.skillsLock,
+      { format: lockFormat.id, revision: 0, skills: {} },
+      { keepPrevious: false },
+    ),
   };
 }
 
