@@ -65,7 +65,10 @@ describe("the log of episodes", () => {
     const home = tempHome();
     const logs = await opened(home, nodeFiles(), 1_000);
     for (let n = 0; n < 30; n += 1)
-      await logs.append({ calls: [], episodes: [episode(`ep_${n % 9}`, { calls: n }).episode] }, logs.nextNumber());
+      await logs.append(
+        { calls: [], episodes: [episode(`ep_${n % 9}`, { calls: n, opened: `2026-01-0${(n % 9) + 1}` }).episode] },
+        logs.nextNumber(),
+      );
     const before = segments(home, "episodes").length;
     const reference = await (await opened(copyOf(home))).readEpisodes();
     for (const how of DEATHS) {
