@@ -10,6 +10,14 @@ import { isJsonObject } from "../model/json.js";
 import type { Tool } from "../model/tool.js";
 import type { ToolField } from "./score.js";
 
+/** What the index keeps of a tool beside its terms. */
+export interface IndexedTool {
+  readonly tool: Tool;
+  /** Distinct stems of the name. */
+  readonly nameTerms: readonly string[];
+  readonly required: readonly string[];
+}
+
 /** The order of fields in the index. */
 export const TOOL_FIELDS: readonly ToolField[] = [
   "name",

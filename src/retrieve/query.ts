@@ -1,7 +1,7 @@
 /**
  * Query: what a need asks for, as groups of terms.
  *
- * Owns: which words of a need count, their weights, their stand-ins (synonyms, compounds, look-alikes), its sentences.
+ * Owns: which words of a need count, their weights, their stand-ins (synonyms, compounds, look-alikes), its clauses.
  * Speaks: terms; asks a vocabulary what it knows.
  * Never: documents or ranks.
  */
@@ -13,8 +13,8 @@ import { REQUEST_WORDS, STOP_WORDS } from "./words.js";
 
 /** Words of a need that are looked at; what follows adds cost and no meaning. */
 const QUERY_WORDS_MAX = 400;
-/** Sentences of a need that are ranked on their own. */
-const SENTENCES_MAX = 12;
+/** Clauses of a need that are ranked on their own. */
+const CLAUSES_MAX = 24;
 const LOOK_ALIKES = 2;
 const GRAM = 4;
 
@@ -24,6 +24,8 @@ export interface TermGroup {
   readonly term: string;
   /** The word as written, for people. */
   readonly word: string;
+  /** Two neighbouring words written as one. */
+  readonly joined: boolean;
   /** n·2/(n+1) for n occurrences. */
   readonly weight: number;
   readonly alternatives: readonly { readonly term: string; readonly factor: number }[];
@@ -31,8 +33,10 @@ export interface TermGroup {
 
 export interface ParsedQuery {
   readonly groups: readonly TermGroup[];
-  /** Per sentence (two or more of them, of two or more words each): number of group → weight there. */
-  readonly sentences: readonly ReadonlyMap<number, number>[];
+  /** Per clause (two or more of them, of two or more words each): number of group → weight there. */
+  readonly clauses: readonly ReadonlyMap<number, number>[];
+  /** The stems of the need's words in their order. */
+  readonly sequence: readonly string[];
 }
 
 export interface Vocabulary {
@@ -67,15 +71,16 @@ export function parseQuery(text: string, vocabulary: Vocabulary, scoring: TextSc
   const groups: TermGroup[] = counted.map(({ term, word, count }) => ({
     term,
     word,
+    joined: false,
     weight: saturated(count),
     alternatives: alternatives(term, vocabulary, scoring),
   }));
   for (const term of compounds(words, numberOf)) {
     if (!vocabulary.knows(term)) continue;
     numberOf.set(term, groups.length);
-    groups.push({ term, word: term, weight: scoring.compound, alternatives: [{ term, factor: 1 }] });
+    groups.push({ term, word: term, joined: true, weight: scoring.compound, alternatives: [{ term, factor: 1 }] });
   }
-  return { groups, sentences: sentencesOf(text, numberOf) };
+  return { groups, clauses: clausesOf(text, numberOf), sequence: words.map(stem) };
 }
 
 function saturated(count: number): number {
@@ -106,20 +111,21 @@ function compounds(words: readonly string[], have: ReadonlyMap<string, number>):
   return found;
 }
 
-const SENTENCE_END = /(?<=[.!?;])\s+|[。！？；\n]+/u;
+// Ends of sentences, and where one wish in a list of wishes ends.
+const CLAUSE_END = /(?<=[.!?;:])\s+|[。！？；\n]+|,\s+|\s[—–-]\s|—|\b(?:and|then|also)\b/iu;
 
-function sentencesOf(text: string, numberOf: ReadonlyMap<string, number>): ReadonlyMap<number, number>[] {
-  const sentences: Map<number, number>[] = [];
-  for (const sentence of text.split(SENTENCE_END)) {
+function clausesOf(text: string, numberOf: ReadonlyMap<string, number>): ReadonlyMap<number, number>[] {
+  const clauses: Map<number, number>[] = [];
+  for (const clause of text.split(CLAUSE_END)) {
     const counts = new Map<number, number>();
-    for (const word of needWords(sentence)) {
+    for (const word of needWords(clause)) {
       const number = numberOf.get(stem(word));
       if (number !== undefined) counts.set(number, (counts.get(number) ?? 0) + 1);
     }
-    if (counts.size >= 2) sentences.push(new Map([...counts].map(([number, count]) => [number, saturated(count)])));
-    if (sentences.length === SENTENCES_MAX) break;
+    if (counts.size >= 2) clauses.push(new Map([...counts].map(([number, count]) => [number, saturated(count)])));
+    if (clauses.length === CLAUSES_MAX) break;
   }
-  return sentences.length >= 2 ? sentences : [];
+  return clauses.length >= 2 ? clauses : [];
 }
 
 /** Overlapping runs of four characters, the word's edges marked. */

@@ -1,58 +1,56 @@
 /**
  * Rank: the best documents of an index for a parsed query.
  *
- * Owns: adding up contributions, picking the best, letting a single sentence speak.
+ * Owns: adding up contributions, picking the best, letting a single clause speak.
  * Speaks: slots and scores.
  * Never: tools, servers, words.
  */
-import type { Bm25fIndex, Bm25fScoring, Contribution } from "./bm25f.js";
-import { contribution, idOf } from "./bm25f.js";
+import type { Bm25fIndex } from "./bm25f.js";
+import { idOf } from "./bm25f.js";
+import type { Bm25fScoring, Contribution } from "./contribution.js";
+import { contribution } from "./contribution.js";
 import type { ParsedQuery } from "./query.js";
 
 export interface Ranked {
   readonly slot: number;
-  /** Score of the text alone. */
-  readonly raw: number;
+  /** Score of the text of the whole need, on a scale that does not depend on the other candidates. */
+  raw: number;
   score: number;
-}
-
-export interface Scored {
-  /** Best first, ties by id. */
-  readonly ranked: Ranked[];
-  /** Contributions by group of the query, in its order; what the group's best alternative adds. */
-  readonly byGroup: readonly (Contribution | undefined)[];
 }
 
 export interface RankOptions {
   readonly scoring: Bm25fScoring;
   /** How many are ranked. */
   readonly count: number;
-  /** Share of the score that a document's best sentence decides. */
-  readonly sentences: number;
+  /** Share of the score that a document's best clause decides. */
+  readonly clauses: number;
+  /** A clause speaks with full voice if its best score reaches this part of the whole need's. */
+  readonly clauseFull: number;
   readonly accept: (slot: number) => boolean;
 }
 
-/** How many of each sentence's best are looked at; the next would gain less than a hundredth. */
-const SENTENCE_DEPTH = 20;
+/** How many of each clause's best are looked at; the next would gain less than a hundredth. */
+const CLAUSE_DEPTH = 20;
 
-export function rank(index: Bm25fIndex<unknown>, query: ParsedQuery, options: RankOptions): Scored {
-  const byGroup = query.groups.map((group) => groupContribution(index, group.alternatives, options.scoring));
+export function rank(index: Bm25fIndex<unknown>, query: ParsedQuery, options: RankOptions): Ranked[] {
   const dense = new Float64Array(index.alive.length);
+  const byGroup = query.groups.map((group) => groupContribution(index, group.alternatives, options.scoring, dense));
   const whole = best(index, dense, options.count, options.accept, (add) => {
     byGroup.forEach((one, number) => add(one, query.groups[number]?.weight ?? 0));
   });
   const ranked = whole.map(({ slot, score }) => ({ slot, raw: score, score }));
-  if (query.sentences.length > 0 && options.sentences > 0 && ranked.length > 0) {
-    bySentence(index, query, byGroup, dense, ranked, options);
+  if (query.clauses.length > 0 && options.clauses > 0 && ranked.length > 0) {
+    byClause(index, query, byGroup, dense, ranked, options);
   }
-  return { ranked, byGroup };
+  return ranked;
 }
 
-/** What a group adds: the sum over its alternatives, each by its factor. */
+/** What a group adds to a document: its best alternative there, each by its factor. */
 function groupContribution(
   index: Bm25fIndex<unknown>,
   alternatives: readonly { readonly term: string; readonly factor: number }[],
   scoring: Bm25fScoring,
+  dense: Float64Array,
 ): Contribution | undefined {
   const parts: { factor: number; part: Contribution }[] = [];
   for (const { term, factor } of alternatives) {
@@ -62,14 +60,20 @@ function groupContribution(
   const [first] = parts;
   if (first === undefined) return undefined;
   if (parts.length === 1 && first.factor === 1) return first.part;
-  const sums = new Map<number, number>();
+  const touched: number[] = [];
   for (const { factor, part } of parts) {
     for (let i = 0; i < part.slots.length; i++) {
       const slot = part.slots[i] ?? 0;
-      sums.set(slot, (sums.get(slot) ?? 0) + factor * (part.scores[i] ?? 0));
+      const score = factor * (part.scores[i] ?? 0);
+      const before = dense[slot] ?? 0;
+      if (before === 0) touched.push(slot);
+      if (score > before) dense[slot] = score;
     }
   }
-  return { slots: Int32Array.from(sums.keys()), scores: Float64Array.from(sums.values()), idf: first.part.idf };
+  const slots = Int32Array.from(touched);
+  const scores = Float64Array.from(touched, (slot) => dense[slot] ?? 0);
+  for (const slot of touched) dense[slot] = 0;
+  return { slots, scores };
 }
 
 type Add = (one: Contribution | undefined, weight: number) => void;
@@ -174,8 +178,8 @@ class Best {
   }
 }
 
-/** A document that answers one sentence of a long request best gains, although the rest of the request is about other things. */
-function bySentence(
+/** A document that answers one clause of a long need best gains, although the rest of the need is about other things. */
+function byClause(
   index: Bm25fIndex<unknown>,
   query: ParsedQuery,
   byGroup: readonly (Contribution | undefined)[],
@@ -183,18 +187,19 @@ function bySentence(
   ranked: Ranked[],
   options: RankOptions,
 ): void {
-  const place = new Map<number, number>();
-  for (const sentence of query.sentences) {
-    const top = best(index, dense, SENTENCE_DEPTH, options.accept, (add) => {
-      for (const [number, weight] of sentence) add(byGroup[number], weight);
-    });
-    top.forEach(({ slot }, i) => place.set(slot, Math.max(place.get(slot) ?? 0, 1 / (i + 1))));
-  }
   const max = ranked[0]?.score ?? 0;
+  const gain = new Map<number, number>();
+  for (const clause of query.clauses) {
+    const top = best(index, dense, CLAUSE_DEPTH, options.accept, (add) => {
+      for (const [number, weight] of clause) add(byGroup[number], weight);
+    });
+    const voice = Math.min(1, (top[0]?.score ?? 0) / (options.clauseFull * max));
+    top.forEach(({ slot }, i) => gain.set(slot, Math.max(gain.get(slot) ?? 0, voice / (i + 1))));
+  }
   const known = new Set(ranked.map(({ slot }) => slot));
-  for (const slot of place.keys()) if (!known.has(slot)) ranked.push({ slot, raw: 0, score: 0 });
+  for (const slot of gain.keys()) if (!known.has(slot)) ranked.push({ slot, raw: 0, score: 0 });
   for (const one of ranked) {
-    one.score = (1 - options.sentences) * one.score + options.sentences * max * (place.get(one.slot) ?? 0);
+    one.score = (1 - options.clauses) * one.score + options.clauses * max * (gain.get(one.slot) ?? 0);
   }
   sortRanked(index, ranked);
 }

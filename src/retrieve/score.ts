@@ -31,8 +31,18 @@ export interface TextScoring {
   readonly fuzzy: number;
   /** Least resemblance (Jaccard of 4-grams), 0…1. */
   readonly fuzzyLeast: number;
-  /** Share of the score that the best sentence of a long request decides, 0…1. */
-  readonly sentences: number;
+  /** An everyday word is never taken for rarer than this part of ln(documents + 1), 0…1; 1 = no cap. */
+  readonly everydayRarity: number;
+  /** Share of the score that the best clause of a long need decides, 0…1. */
+  readonly clauses: number;
+  /** A clause counts fully if its best score reaches this part of the whole need's best, > 0. */
+  readonly clauseFull: number;
+  /** What a pair of neighbouring words adds per unit of the lesser word's rarity, ≥ 0. */
+  readonly pair: number;
+  /** Factor for pairs beyond names and leads, 0…1. */
+  readonly pairLate: number;
+  /** A tool whose whole name the need spells out gains this part of its score, ≥ 0. */
+  readonly nameCover: number;
   /** Candidates that are ranked a second time. */
   readonly rerank: number;
   /** What is shown reaches down to this part of the best score, 0…1. */
@@ -69,9 +79,14 @@ export const TOOL_SCORING: ToolScoring = Object.freeze({
   compound: 0.7,
   fuzzy: 0.5,
   fuzzyLeast: 0.3,
-  sentences: 0.2,
+  everydayRarity: 0.5,
+  clauses: 0.2,
+  clauseFull: 0.3,
+  pair: 2,
+  pairLate: 0.6,
+  nameCover: 0.3,
   coherence: 0.4,
-  closure: 0.15,
+  closure: 0.2,
   closureDepth: 5,
   rerank: 300,
   cutOff: 0.7,
@@ -98,7 +113,12 @@ export const SKILL_SCORING: SkillScoring = Object.freeze({
   compound: 0.7,
   fuzzy: 0.5,
   fuzzyLeast: 0.3,
-  sentences: 0.2,
+  everydayRarity: 0.5,
+  clauses: 0.2,
+  clauseFull: 0.3,
+  pair: 2,
+  pairLate: 0.6,
+  nameCover: 0.3,
   rerank: 60,
   cutOff: 0.25,
 });

@@ -13,13 +13,16 @@ import type { Bm25fIndex, Document } from "./bm25f.js";
 import { buildIndex, idOf, isKnown, moveIndex, payloadOf } from "./bm25f.js";
 import { diversify } from "./mmr.js";
 import { parseQuery } from "./query.js";
-import { rank } from "./rank.js";
+import { addPhrases } from "./phrases.js";
+import { rank, sortRanked } from "./rank.js";
 import type { SkillField, SkillScoring } from "./score.js";
 import { SKILL_SCORING } from "./score.js";
 import type { Analyse } from "./terms.js";
 import { documentAnalyser } from "./terms.js";
+import { EVERYDAY_TERMS } from "./words.js";
 import { prepareVocabulary, vocabularyOf } from "./vocabulary.js";
 
+/** The first three are kept in order, for phrases. */
 const SKILL_FIELDS: readonly SkillField[] = ["name", "description", "steps", "tools", "body"];
 
 interface IndexedSkill {
@@ -64,7 +67,7 @@ export interface SkillSearch {
 
 export function buildSkillIndex(skills: Iterable<Skill>): SkillIndex {
   const analyse = documentAnalyser();
-  const text = buildIndex(SKILL_FIELDS.length, mapped(skills, analyse));
+  const text = buildIndex({ fieldCount: SKILL_FIELDS.length, orderedFields: 3 }, mapped(skills, analyse));
   prepareVocabulary(text);
   return { text, operations: text.operations };
 }
@@ -116,17 +119,27 @@ export function searchSkills(index: SkillIndex, query: string, options: SkillSea
     return (options.tier === undefined || skill.tier === options.tier) && (options.active?.(skill.name) ?? true);
   };
   const parsed = parseQuery(query, vocabularyOf(index.text), scoring);
-  const { ranked } = rank(index.text, parsed, {
+  const ranked = rank(index.text, parsed, {
     scoring: {
       weights: SKILL_FIELDS.map((field) => scoring.fields[field].weight),
       bs: SKILL_FIELDS.map((field) => scoring.fields[field].b),
       k1: scoring.k1,
       idfPower: scoring.idfPower,
+      everyday: { terms: EVERYDAY_TERMS, share: scoring.everydayRarity },
     },
     count: Math.max(scoring.rerank, options.limit),
-    sentences: scoring.sentences,
+    clauses: scoring.clauses,
+    clauseFull: scoring.clauseFull,
     accept,
   });
+  addPhrases(index.text, parsed, ranked, {
+    pair: scoring.pair,
+    late: scoring.pairLate,
+    lateFrom: 2,
+    name: scoring.nameCover,
+    nameField: 0,
+  });
+  sortRanked(index.text, ranked);
   const top = ranked[0]?.score ?? 0;
   const good = ranked.filter(({ score }) => score >= scoring.cutOff * top);
   const chosen = diversify(good, {

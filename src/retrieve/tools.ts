@@ -7,25 +7,26 @@
  */
 import type { ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { Tool } from "../model/tool.js";
-import type { Bm25fIndex, Bm25fScoring, Document } from "./bm25f.js";
-import { buildIndex, idOf, isKnown, moveIndex, payloadOf, slotOf, slotsWith } from "./bm25f.js";
+import { cutOff } from "./answer.js";
+import type { Bm25fIndex, Document } from "./bm25f.js";
+import { buildIndex, idOf, moveIndex, payloadOf, slotOf } from "./bm25f.js";
+import type { Bm25fScoring } from "./contribution.js";
+import { exactSlots, exactTerms } from "./exact.js";
+import type { IndexedTool } from "./fields.js";
 import { TOOL_FIELDS, toolTexts } from "./fields.js";
+import { addPhrases } from "./phrases.js";
+import type { ParsedQuery } from "./query.js";
 import { parseQuery } from "./query.js";
 import type { Ranked } from "./rank.js";
 import { rank, sortRanked } from "./rank.js";
+import { distinction, matchOf, matchSentence, twinsAmong, unmatchedWords } from "./reasons.js";
 import type { ToolScoring } from "./score.js";
 import { TOOL_SCORING } from "./score.js";
+import { addSuppliers } from "./suppliers.js";
 import type { Analyse } from "./terms.js";
 import { documentAnalyser } from "./terms.js";
 import { prepareVocabulary, vocabularyOf } from "./vocabulary.js";
-
-/** What the index keeps of a tool beside its terms. */
-export interface IndexedTool {
-  readonly tool: Tool;
-  /** Distinct stems of the name. */
-  readonly nameTerms: ReadonlySet<string>;
-  readonly required: readonly string[];
-}
+import { EVERYDAY_TERMS } from "./words.js";
 
 export interface ToolIndex {
   readonly text: Bm25fIndex<IndexedTool>;
@@ -52,6 +53,8 @@ export interface ToolSearchOptions {
   /** Tools that may be answered; default all. */
   readonly offered?: ((key: ToolKey) => boolean) | undefined;
   readonly channels?: readonly Channel[] | undefined;
+  /** What took over from a tool that is still listed: it gives way to those of them that are offered. */
+  readonly successors?: ((key: ToolKey) => readonly ToolKey[] | undefined) | undefined;
   /** For trials of other weights. */
   readonly scoring?: ToolScoring | undefined;
   /** Whole ranking: no cut-off, no floor. For measurements and for callers that cut by themselves. */
@@ -66,6 +69,10 @@ export interface ToolHit {
   readonly reason: string;
   /** Words of the need that the tool's texts have. */
   readonly matched: readonly string[];
+  /** The superseded tool that this one stands in for. */
+  readonly insteadOf?: ToolKey | undefined;
+  /** The hit that this one supplies with a required input, where that is why it is here. */
+  readonly supplies?: ToolKey | undefined;
 }
 
 export interface ToolSearch {
@@ -78,10 +85,14 @@ export interface ToolSearch {
   readonly topRaw: number;
 }
 
+/** The fields of a tool, and one of whole names; names, leads, descriptions and parameter names are kept in order. */
+const SHAPE = { fieldCount: TOOL_FIELDS.length + 1, orderedFields: 6 };
+const DESCRIPTION_FIELD = 4;
+
 export function buildToolIndex(tools: Iterable<Tool>, servers: ReadonlyMap<string, string> = new Map()): ToolIndex {
   const analyse = documentAnalyser();
   const perServer = new Map<UpstreamLabel, number>();
-  const text = buildIndex(TOOL_FIELDS.length + 1, documents(tools, servers, analyse, perServer));
+  const text = buildIndex(SHAPE, documents(tools, servers, analyse, perServer));
   prepareVocabulary(text);
   return { text, servers, perServer, operations: text.operations };
 }
@@ -107,21 +118,10 @@ function toDocument(tool: Tool, serverWords: string | undefined, analyse: Analys
   const required = tool.inputSchema["required"];
   const payload: IndexedTool = {
     tool,
-    nameTerms: new Set(fields[0]),
+    nameTerms: [...new Set(fields[0])],
     required: Array.isArray(required) ? required.filter((name) => typeof name === "string") : [],
   };
-  return { id: tool.key, payload, fields: [...fields, exactNames(tool)] };
-}
-
-/** The last field holds no words but whole names, so that an exact name is found like any term. It weighs nothing. */
-function exactNames(tool: Tool): string[] {
-  return [exactTerm(tool.name), exactTerm(tool.key)];
-}
-
-/** A name without separators and case, marked so that no word equals it. */
-function exactTerm(name: string): string {
-  const bare = name.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]+/gu, "");
-  return `=${bare === "" ? name : bare}`;
+  return { id: tool.key, payload, fields: [...fields, exactTerms(tool)] };
 }
 
 /**
@@ -158,42 +158,51 @@ export function moveToolIndex(
 /** The tools that serve a need, best first; deterministic for the same index, need and options. */
 export function searchTools(index: ToolIndex, query: string, options: ToolSearchOptions): ToolSearch {
   const scoring = options.scoring ?? TOOL_SCORING;
-  const accept = (slot: number): boolean => options.offered?.(idOf(index.text, slot) as ToolKey) ?? true;
-  const parsed = parseQuery(query, vocabularyOf(index.text), scoring);
-  const scored = rank(index.text, parsed, {
-    scoring: bm25fScoring(scoring),
-    count: scoring.rerank,
-    sentences: scoring.sentences,
-    accept,
-  });
-  const { ranked } = scored;
+  const { text } = index;
+  const accept = (slot: number): boolean => options.offered?.(idOf(text, slot) as ToolKey) ?? true;
+  const parsed = parseQuery(query, vocabularyOf(text), scoring);
+  const ranked = rankByText(index, parsed, scoring, accept);
   const topRaw = ranked.reduce((max, { raw }) => Math.max(max, raw), 0);
   if (index.perServer.size > 1) cohere(index, ranked, scoring.coherence);
-  const exact = new Set(exactSlots(index, query).filter(accept));
+  addChannels(index, ranked, query, options.channels ?? [], accept);
+  sortRanked(text, ranked);
+  const supplied =
+    index.perServer.size > 1
+      ? addSuppliers(text, ranked, { depth: scoring.closureDepth, part: scoring.closure, accept })
+      : new Map<number, number>();
+  const instead = giveWay(index, ranked, options.successors, accept);
+  const exact = new Set(exactSlots(text, query).filter(accept));
+  for (const slot of exact) if (!ranked.some((one) => one.slot === slot)) ranked.push({ slot, raw: 0, score: 0 });
+  sortRanked(text, ranked);
+  const ordered = [...ranked.filter(({ slot }) => exact.has(slot)), ...ranked.filter(({ slot }) => !exact.has(slot))];
   const top = ranked[0]?.score ?? 0;
-  for (const slot of exact) if (!ranked.some((one) => one.slot === slot)) ranked.push({ slot, raw: 0, score: top });
-  ranked.sort(
-    (a, b) =>
-      Number(exact.has(b.slot)) - Number(exact.has(a.slot)) ||
-      b.score - a.score ||
-      (idOf(index.text, a.slot) < idOf(index.text, b.slot) ? -1 : 1),
-  );
-  const shown = options.whole === true ? ranked : cut(ranked, exact, top, topRaw, scoring);
-  const unmatched = parsed.groups.filter(({ term }) => !isKnown(index.text, term, accept)).map(({ word }) => word);
+  const shown = options.whole === true ? ordered : cutOff(text, ordered, { exact, top, topRaw, scoring });
+  const hits = shown.slice(0, options.limit);
   return {
-    hits: shown.slice(0, options.limit).map((one) =>
-      toHit(
-        index,
-        one,
-        exact.has(one.slot),
-        top,
-        parsed.groups.map(({ term, word }) => ({ term, word })),
-      ),
-    ),
-    unmatched,
-    abstained: shown.length === 0 && ranked.length > 0,
+    hits: toHits(index, hits, { parsed, exact, top, supplied, instead }),
+    unmatched: unmatchedWords(text, parsed, accept),
+    abstained: shown.length === 0 && ordered.length > 0,
     topRaw,
   };
+}
+
+function rankByText(index: ToolIndex, parsed: ParsedQuery, scoring: ToolScoring, accept: (slot: number) => boolean): Ranked[] {
+  const ranked = rank(index.text, parsed, {
+    scoring: bm25fScoring(scoring),
+    count: scoring.rerank,
+    clauses: scoring.clauses,
+    clauseFull: scoring.clauseFull,
+    accept,
+  });
+  addPhrases(index.text, parsed, ranked, {
+    pair: scoring.pair,
+    late: scoring.pairLate,
+    lateFrom: DESCRIPTION_FIELD,
+    name: scoring.nameCover,
+    nameField: 0,
+  });
+  sortRanked(index.text, ranked);
+  return ranked;
 }
 
 function bm25fScoring(scoring: ToolScoring): Bm25fScoring {
@@ -202,11 +211,12 @@ function bm25fScoring(scoring: ToolScoring): Bm25fScoring {
     bs: [...TOOL_FIELDS.map((field) => scoring.fields[field].b), 0],
     k1: scoring.k1,
     idfPower: scoring.idfPower,
+    everyday: { terms: EVERYDAY_TERMS, share: scoring.everydayRarity },
   };
 }
 
 /** A tool gains by what its server's best tool is worth: the tools of one task mostly live together. */
-function cohere(index: ToolIndex, ranked: Ranked[], share: number): void {
+function cohere(index: ToolIndex, ranked: readonly Ranked[], share: number): void {
   const max = ranked[0]?.score ?? 0;
   if (max <= 0 || share <= 0) return;
   const bestOf = new Map<string, number>();
@@ -218,40 +228,103 @@ function cohere(index: ToolIndex, ranked: Ranked[], share: number): void {
     const best = bestOf.get(payloadOf(index.text, one.slot).tool.label) ?? 0;
     one.score = (1 - share) * one.score + share * best * Math.sqrt(one.score / max);
   }
-  sortRanked(index.text, ranked);
 }
 
-function exactSlots(index: ToolIndex, query: string): number[] {
-  const term = exactTerm(query.trim());
-  return slotsWith(index.text, term);
-}
-
-function cut(ranked: readonly Ranked[], exact: ReadonlySet<number>, top: number, topRaw: number, scoring: ToolScoring): Ranked[] {
-  return ranked.filter(({ slot, score }) => exact.has(slot) || (topRaw >= scoring.floor && score >= scoring.cutOff * top));
-}
-
-function toHit(
+/** Channels add to the text's scores, each in parts of the best; a tool that only a channel knows joins the candidates. */
+function addChannels(
   index: ToolIndex,
-  one: Ranked,
-  exact: boolean,
-  top: number,
-  words: readonly { term: string; word: string }[],
-): ToolHit {
-  const key = idOf(index.text, one.slot) as ToolKey;
-  const { tool } = payloadOf(index.text, one.slot);
-  const has = new Set<string>();
-  const analyse = documentAnalyser();
-  for (const text of toolTexts(tool, index.servers.get(tool.label))) {
-    const terms: string[] = [];
-    analyse(text, terms);
-    for (const term of terms) has.add(term);
+  ranked: Ranked[],
+  query: string,
+  channels: readonly Channel[],
+  accept: (slot: number) => boolean,
+): void {
+  if (channels.length === 0) return;
+  const max = ranked.reduce((most, { score }) => Math.max(most, score), 0) || 1;
+  const known = new Map(ranked.map((one) => [one.slot, one]));
+  for (const { weight, scores } of channels) {
+    for (const [key, value] of scores(query)) {
+      const slot = slotOf(index.text, key);
+      if (slot === undefined || value <= 0 || !accept(slot)) continue;
+      let one = known.get(slot);
+      if (one === undefined) {
+        one = { slot, raw: 0, score: 0 };
+        known.set(slot, one);
+        ranked.push(one);
+      }
+      one.score += weight * value * max;
+    }
   }
-  const matched = words.filter(({ term }) => has.has(term)).map(({ word }) => word);
-  return {
-    key,
-    score: exact ? 1 : Math.round((one.score / (top || 1)) * 1000) / 1000,
-    raw: one.raw,
-    reason: exact ? "exact name" : `matches ${matched.join(", ")}`,
-    matched,
-  };
+}
+
+/** A superseded tool leaves the candidates, and its offered successors inherit its score; slot of successor → key it stands in for. */
+function giveWay(
+  index: ToolIndex,
+  ranked: Ranked[],
+  successors: ToolSearchOptions["successors"],
+  accept: (slot: number) => boolean,
+): ReadonlyMap<number, ToolKey> {
+  const instead = new Map<number, ToolKey>();
+  if (successors === undefined) return instead;
+  const known = new Map(ranked.map((one) => [one.slot, one]));
+  for (const one of [...ranked]) {
+    const key = idOf(index.text, one.slot) as ToolKey;
+    const slots = (successors(key) ?? [])
+      .flatMap((to) => slotOf(index.text, to) ?? [])
+      .filter((slot) => slot !== one.slot && accept(slot));
+    if (slots.length === 0) continue;
+    ranked.splice(ranked.indexOf(one), 1);
+    for (const slot of slots) {
+      const successor = known.get(slot) ?? { slot, raw: 0, score: 0 };
+      if (!known.has(slot)) ranked.push(successor);
+      known.set(slot, successor);
+      if (one.score >= successor.score) instead.set(slot, key);
+      successor.score = Math.max(successor.score, one.score);
+      successor.raw = Math.max(successor.raw, one.raw);
+    }
+  }
+  return instead;
+}
+
+interface Findings {
+  readonly parsed: ParsedQuery;
+  readonly exact: ReadonlySet<number>;
+  readonly top: number;
+  readonly supplied: ReadonlyMap<number, number>;
+  readonly instead: ReadonlyMap<number, ToolKey>;
+}
+
+function toHits(index: ToolIndex, shown: readonly Ranked[], findings: Findings): ToolHit[] {
+  const { text } = index;
+  const twins = twinsAmong(
+    text,
+    shown.map(({ slot }) => slot),
+  );
+  return shown.map((one) => {
+    const { tool } = payloadOf(text, one.slot);
+    const match = matchOf(text, one.slot, findings.parsed);
+    const insteadOf = findings.instead.get(one.slot);
+    const supplied = findings.supplied.get(one.slot);
+    const supplies = supplied === undefined ? undefined : (idOf(text, supplied) as ToolKey);
+    const twin = twins.get(one.slot);
+    const reasons = [
+      findings.exact.has(one.slot) ? "exact name" : "",
+      insteadOf === undefined ? "" : `took over from ${insteadOf}`,
+      matchSentence(match),
+      supplies === undefined ? "" : `yields what ${supplies} requires`,
+      twin === undefined ? "" : distinction(tool, payloadOf(text, twin).tool),
+    ].filter((reason) => reason !== "");
+    return {
+      key: tool.key,
+      score: findings.exact.has(one.slot) ? 1 : rounded(one.score / (findings.top || 1)),
+      raw: rounded(one.raw),
+      reason: reasons.length > 0 ? reasons.join("; ") : "served a similar need",
+      matched: match.words,
+      ...(insteadOf === undefined ? {} : { insteadOf }),
+      ...(supplies === undefined ? {} : { supplies }),
+    };
+  });
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000;
 }

@@ -1,0 +1,36 @@
+/**
+ * Exact names: a need that is a tool's name, or spells one out, finds that tool first.
+ *
+ * Each tool is indexed under its bare name and its bare key by terms that no word equals, in a field that weighs nothing.
+ */
+import type { Tool } from "../model/tool.js";
+import type { Bm25fIndex } from "./bm25f.js";
+import { slotsWith } from "./bm25f.js";
+
+/** Names spelt out in one need that are followed. */
+const MENTIONS_MAX = 8;
+// In code marks, or words joined by underscores or slashes: no one writes prose like that.
+const MENTION = /`([^`\s]{2,200})`|([\p{L}\p{N}.-]+(?:[_/]+[\p{L}\p{N}.-]+)+)/gu;
+
+/** Terms of the field of exact names. */
+export function exactTerms(tool: Tool): string[] {
+  const name = exactTerm(tool.name);
+  const key = exactTerm(tool.key);
+  return name === key ? [name] : [name, key];
+}
+
+/** A name without separators and case; `=` marks it as a whole name. */
+function exactTerm(name: string): string {
+  const bare = name.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]+/gu, "");
+  return `=${bare === "" ? name : bare}`;
+}
+
+/** Live tools that the need names: all of it, or a name within it. */
+export function exactSlots(index: Bm25fIndex<unknown>, query: string): number[] {
+  const names = new Set([exactTerm(query.trim())]);
+  for (const match of query.matchAll(MENTION)) {
+    if (names.size > MENTIONS_MAX) break;
+    names.add(exactTerm(match[1] ?? match[2] ?? ""));
+  }
+  return [...new Set([...names].flatMap((name) => slotsWith(index, name)))];
+}

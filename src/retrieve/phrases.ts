@@ -1,0 +1,127 @@
+/**
+ * Phrases: words of the need that stand side by side in a document, and names that the need spells out.
+ *
+ * Sequential dependence in the manner of Metzler and Croft (2005), for the best candidates only.
+ */
+import { FIELD_MARK } from "./arrays.js";
+import type { Bm25fIndex } from "./bm25f.js";
+import { rarityOf } from "./contribution.js";
+import type { ParsedQuery } from "./query.js";
+import type { Ranked } from "./rank.js";
+
+/** Distinct words of a need whose neighbourhoods are looked at. */
+const PAIRED_WORDS_MAX = 128;
+
+export interface PhraseScoring {
+  /** What a pair of rare words adds, per unit of the lesser rarity. */
+  readonly pair: number;
+  /** Factor for pairs found in a field at or after `lateFrom`. */
+  readonly late: number;
+  readonly lateFrom: number;
+  /** A name that the need has whole gains this part of the score. */
+  readonly name: number;
+  readonly nameField: number;
+}
+
+/** Adds to each candidate what its word order and its name are worth. The order of candidates is left to the caller. */
+export function addPhrases(
+  index: Bm25fIndex<unknown>,
+  query: ParsedQuery,
+  ranked: readonly Ranked[],
+  scoring: PhraseScoring,
+): void {
+  const asked = new Asked(index, query);
+  for (const one of ranked) {
+    const { pairs, name } = asked.readIn(one.slot, scoring);
+    one.score = (one.score + scoring.pair * pairs) * (1 + scoring.name * name);
+    one.raw = (one.raw + scoring.pair * pairs) * (1 + scoring.name * name);
+  }
+}
+
+/** The need as term numbers: which terms it has, and what each neighbouring pair is worth. */
+class Asked {
+  /** Term number → 1-based place among the need's own terms; 0 = not asked for. */
+  private readonly placeOf: Uint16Array;
+  private readonly size: number;
+  /** place × size + place → worth of that pair. */
+  private readonly worth: Float64Array;
+  /** place × size + place → the best factor it was seen with in the document at hand. */
+  private readonly seen: Float64Array;
+  private touched: number[] = [];
+  /** Term number → how far the need asks for it (synonyms count less). */
+  private readonly factorOf = new Map<number, number>();
+
+  constructor(
+    private readonly index: Bm25fIndex<unknown>,
+    query: ParsedQuery,
+  ) {
+    const { termOf, terms } = index.shared;
+    this.placeOf = new Uint16Array(terms.length);
+    const numbers: (number | undefined)[] = query.sequence.map((term) => termOf.get(term));
+    let count = 0;
+    for (const number of numbers) {
+      if (number !== undefined && this.placeOf[number] === 0 && count < PAIRED_WORDS_MAX) this.placeOf[number] = ++count;
+    }
+    this.size = count + 1;
+    this.worth = new Float64Array(this.size * this.size);
+    this.seen = new Float64Array(this.size * this.size);
+    for (let i = 1; i < numbers.length; i++) {
+      const a = numbers[i - 1];
+      const b = numbers[i];
+      if (a === undefined || b === undefined || a === b) continue;
+      const [placeA, placeB] = [this.placeOf[a] ?? 0, this.placeOf[b] ?? 0];
+      if (placeA === 0 || placeB === 0) continue;
+      this.worth[placeA * this.size + placeB] = Math.min(rarityOf(index, a), rarityOf(index, b));
+    }
+    for (const { alternatives } of query.groups) {
+      for (const { term, factor } of alternatives) {
+        const number = termOf.get(term);
+        if (number !== undefined) this.factorOf.set(number, Math.max(factor, this.factorOf.get(number) ?? 0));
+      }
+    }
+  }
+
+  readIn(slot: number, scoring: PhraseScoring): { pairs: number; name: number } {
+    const { order } = this.index.shared;
+    const { data } = order;
+    const end = order.endOf(slot);
+    let field = 0;
+    let before = 0;
+    let nameAsked = 0;
+    let nameWhole = 0;
+    for (let i = order.startOf(slot); i < end; i++) {
+      const value = data[i] ?? 0;
+      if (value >= FIELD_MARK) {
+        field = value - FIELD_MARK;
+        before = 0;
+        continue;
+      }
+      if (field === scoring.nameField) {
+        const rarity = rarityOf(this.index, value);
+        nameWhole += rarity;
+        nameAsked += rarity * (this.factorOf.get(value) ?? 0);
+      }
+      const place = this.placeOf[value] ?? 0;
+      if (place !== 0 && before !== 0) this.note(before * this.size + place, field < scoring.lateFrom ? 1 : scoring.late);
+      before = place;
+    }
+    return { pairs: this.sum(), name: nameWhole > 0 ? nameAsked / nameWhole : 0 };
+  }
+
+  private note(pair: number, factor: number): void {
+    if ((this.worth[pair] ?? 0) === 0) return;
+    const known = this.seen[pair] ?? 0;
+    if (known === 0) this.touched.push(pair);
+    if (factor > known) this.seen[pair] = factor;
+  }
+
+  private sum(): number {
+    let sum = 0;
+    for (const pair of this.touched) {
+      sum += (this.worth[pair] ?? 0) * (this.seen[pair] ?? 0);
+      this.seen[pair] = 0;
+    }
+    this.touched = [];
+    return sum;
+  }
+}
