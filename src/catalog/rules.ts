@@ -12,7 +12,7 @@
 import type { RuleId, Verdict } from "../model/drift.js";
 import type { JsonValue } from "../model/json.js";
 import { escapeText } from "./clean.js";
-import type { Observation } from "./schema/observation.js";
+import type { Cover, Observation } from "./schema/observation.js";
 
 export type Direction = "input" | "output";
 
@@ -202,20 +202,25 @@ export const ALL_RULES: readonly SchemaRule[] = Object.freeze([...INPUT_RULES, .
 
 /* ── verdicts and words ────────────────────────────────────────────────────────────────────────────────────────────────── */
 
+/** Another branch may make up for it; where that one ignores what this one declared, it is accepted and not understood. */
 function refused(seen: Observation): Verdict {
-  return seen.coveredByNew ? "compatible" : "breaking";
+  return unlessCovered(seen.coveredByNew, "breaking");
 }
 
 function edge(seen: Observation): Verdict {
-  return seen.coveredByNew ? "compatible" : "edge";
+  return unlessCovered(seen.coveredByNew, "edge");
 }
 
 function unpromised(seen: Observation): Verdict {
-  return seen.coveredByOld ? "compatible" : "breaking";
+  return unlessCovered(seen.coveredByOld, "breaking");
 }
 
 function edgeOut(seen: Observation): Verdict {
-  return seen.coveredByOld ? "compatible" : "edge";
+  return unlessCovered(seen.coveredByOld, "edge");
+}
+
+function unlessCovered(cover: Cover, verdict: Verdict): Verdict {
+  return cover === "fully" ? "compatible" : cover === "loosely" ? "risky" : verdict;
 }
 
 function compatible(text: string): Claim {

@@ -47,12 +47,15 @@ export type Observation = Difference & {
   readonly before: JsonValue | undefined;
   readonly after: JsonValue | undefined;
   /** All that was accepted here is accepted by another branch of the new schema. */
-  readonly coveredByNew: boolean;
+  readonly coveredByNew: Cover;
   /** All that is accepted here was accepted by another branch of the old schema. */
-  readonly coveredByOld: boolean;
+  readonly coveredByOld: Cover;
 };
 
-/** Does the difference refuse values that were accepted? `narrows(d)`; does it accept values that were refused? `widens(d)`. */
+/** `loosely`: accepted, but members that this branch declares mean nothing to the other one. */
+export type Cover = "fully" | "loosely" | "no";
+
+/** Does the difference refuse values that were accepted? */
 export function narrows(seen: Difference): boolean {
   switch (seen.kind) {
     case "member-added":
@@ -72,33 +75,6 @@ export function narrows(seen: Difference): boolean {
     case "extras-closed":
     case "branch-lost":
     case "exclusion-introduced":
-    case "opaque-moved":
-      return true;
-    default:
-      return false;
-  }
-}
-
-export function widens(seen: Difference): boolean {
-  switch (seen.kind) {
-    case "member-added":
-      return seen.over === "closed";
-    case "member-removed":
-      return seen.into !== "closed";
-    case "kinds-moved":
-      return seen.won.length > 0;
-    case "limit-tightened":
-      return seen.loosenedToo;
-    case "contract-lost":
-    case "member-renamed":
-    case "member-optional":
-    case "integer-lifted":
-    case "values-won":
-    case "values-lifted":
-    case "limit-loosened":
-    case "extras-opened":
-    case "branch-won":
-    case "exclusion-lifted":
     case "opaque-moved":
       return true;
     default:

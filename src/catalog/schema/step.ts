@@ -10,15 +10,15 @@ import type { JsonValue } from "../../model/json.js";
 import type { Equality } from "./equal.js";
 import { KINDS, kindOf } from "./node.js";
 import type { Branch, Kind, Node } from "./node.js";
-import type { Difference } from "./observation.js";
+import type { Cover, Difference } from "./observation.js";
 import { printSlot } from "./print.js";
 
 /** Where in the two schemas the walk stands. */
 export interface At {
   readonly path: string;
   readonly field: string;
-  readonly coveredByNew: boolean;
-  readonly coveredByOld: boolean;
+  readonly coveredByNew: Cover;
+  readonly coveredByOld: Cover;
 }
 
 /** A fragment to be shown, made only if it is. */
@@ -31,8 +31,8 @@ export interface Walk {
   nodes(a: Node, b: Node, at: At): void;
   /** Fragments are made when the observation is kept. */
   note(difference: Difference, at: At, before?: Shown, after?: Shown): void;
-  /** True where all that `a` accepts, `b` accepts for certain. */
-  contains(b: Node, a: Node): boolean;
+  /** Does `b` for certain accept all that `a` accepts? */
+  covers(b: Node, a: Node): Cover;
 }
 
 /** Fragments longer than this are shown by their kinds alone. */

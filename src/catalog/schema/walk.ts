@@ -13,7 +13,7 @@ import { equality, sameJson, type Equality } from "./equal.js";
 import { accepts } from "./accept.js";
 import { isAny, isImplied, isPlain, kindOf, KINDS } from "./node.js";
 import type { Branch, Kind, Node, Slot } from "./node.js";
-import { narrows, type Observation } from "./observation.js";
+import { narrows, type Cover, type Observation } from "./observation.js";
 import { fragment, branchFragment, isOfKind, nodeOf, presentIn, type At, type Walk } from "./step.js";
 
 /** Pairs of places looked at before a pair that was seen is passed over: keeps schemas that multiply finite. */
@@ -21,7 +21,7 @@ const VISIT_LIMIT = 5_000;
 /** Places looked at in all to see whether branches contain one another; beyond, none is said to. */
 const CONTAINED_VISIT_LIMIT = 50_000;
 
-const START: At = Object.freeze({ path: "", field: "", coveredByNew: false, coveredByOld: false });
+const START: At = Object.freeze({ path: "", field: "", coveredByNew: "no", coveredByOld: "no" });
 
 export function observe(before: Slot, after: Slot, options: { readonly findsRenames: boolean }): Observation[] {
   const a = before.force();
@@ -47,7 +47,7 @@ export function observe(before: Slot, after: Slot, options: { readonly findsRena
 
 /** What was found out about whether one node contains another, with the pairs found since each question was asked. */
 interface Contained {
-  readonly known: Map<Node, Map<Node, boolean>>;
+  readonly known: Map<Node, Map<Node, Cover>>;
   readonly trail: [Node, Node][];
   /** Places looked at to find out. */
   visits: number;
@@ -78,35 +78,37 @@ function startWalk({ equal, findsRenames, note, contained, isOver }: WalkOptions
       observeNodes(walk, a, b, at);
       open.get(a)?.delete(b);
     },
-    contains: (b, a) => isContained(a, b, equal, contained),
+    covers: (b, a) => coverOf(a, b, equal, contained),
   };
   return walk;
 }
 
 /** Coinductive, like the walk itself: assumed while it is being found out, and taken back with what rests on it. */
-function isContained(a: Node, b: Node, equal: Equality, contained: Contained): boolean {
+function coverOf(a: Node, b: Node, equal: Equality, contained: Contained): Cover {
   const known = contained.known.get(a)?.get(b);
   if (known !== undefined) return known;
   const mark = contained.trail.length;
-  const row = contained.known.get(a) ?? new Map<Node, boolean>();
-  contained.known.set(a, row.set(b, true));
+  const row = contained.known.get(a) ?? new Map<Node, Cover>();
+  contained.known.set(a, row.set(b, "fully"));
   contained.trail.push([a, b]);
-  let holds = true;
+  let cover: Cover = "fully";
   const note: Walk["note"] = (difference, at) => {
-    if (!at.coveredByNew && narrows(difference)) holds = false;
+    if (at.coveredByNew === "fully" || cover === "no") return;
+    if (narrows(difference)) cover = at.coveredByNew === "loosely" ? "loosely" : "no";
+    else if (difference.kind === "member-removed") cover = "loosely";
   };
   const isOver = (): boolean => {
     contained.visits += 1;
     // Too much to look at: not known to be contained.
-    if (contained.visits > CONTAINED_VISIT_LIMIT) holds = false;
-    return !holds;
+    if (contained.visits > CONTAINED_VISIT_LIMIT) cover = "no";
+    return cover === "no";
   };
   startWalk({ equal, findsRenames: false, note, contained, isOver }).nodes(a, b, START);
-  if (!holds) {
+  if (cover !== "fully") {
     for (const [x, y] of contained.trail.splice(mark)) contained.known.get(x)?.delete(y);
-    row.set(b, false);
+    row.set(b, cover);
   }
-  return holds;
+  return cover;
 }
 
 function has(pairs: ReadonlyMap<Node, ReadonlySet<Node>>, a: Node, b: Node): boolean {
@@ -176,13 +178,13 @@ function observeOneKind(walk: Walk, a: Node, b: Node, left: Unpaired, kind: Kind
   const openA = left.a.filter((branch) => branch.kind === kind || isGuarded(branch, kind));
   const openB = left.b.filter((branch) => branch.kind === kind || isGuarded(branch, kind));
   const gone = without(listedA, listedB).filter((value) => accepts(b, value) !== true);
-  const come = without(listedB, listedA).filter((value) => accepts(a, value) !== true);
   const introduced = openA.length > 0 && openB.length === 0 && listedB.length > 0;
+  const come = without(listedB, listedA).filter((value) => (introduced ? accepts(a, value) === false : accepts(a, value) !== true));
   const lifted = openB.length > 0 && openA.length === 0 && listedA.length > 0;
   if (introduced) walk.note({ kind: "values-introduced" }, cover(walk, at, openA, openB, a, b), () => fragment(a), () => fragment(b));
   if (lifted) walk.note({ kind: "values-lifted" }, cover(walk, at, openA, openB, a, b), () => fragment(a), () => fragment(b));
   if (gone.length > 0) walk.note({ kind: "values-lost" }, at, () => showValues(a, listedA), () => fragment(b));
-  if (come.length > 0 && !introduced) walk.note({ kind: "values-won" }, at, () => fragment(a), () => showValues(b, listedB));
+  if (come.length > 0) walk.note({ kind: "values-won" }, at, () => fragment(a), () => showValues(b, listedB));
   // Listed values that moved into or out of a branch of their kind are the branch's affair.
   if (!introduced && !lifted) observePairs(walk, a, b, openA, openB, at);
 }
@@ -226,16 +228,31 @@ function observePairs(walk: Walk, a: Node, b: Node, openA: readonly Branch[], op
 /** Does the rest of a union accept what these branches did? Asked only where there is a rest. */
 function cover(walk: Walk, at: At, xs: readonly Branch[], ys: readonly Branch[], a: Node, b: Node): At {
   if (a.branches.length < 2 && b.branches.length < 2) return at;
-  const within = (node: Node, branches: readonly Branch[]): boolean =>
-    branches.length > 0 &&
-    branches.every((x) =>
-      node.branches.some((y) => y.kind === x.kind && (walk.equal.branches(x, y) || walk.contains(nodeOf(y), nodeOf(x)))),
-    );
   return {
     ...at,
-    coveredByNew: at.coveredByNew || within(b, xs),
-    coveredByOld: at.coveredByOld || within(a, ys),
+    coveredByNew: better(at.coveredByNew, within(walk, b, xs)),
+    coveredByOld: better(at.coveredByOld, within(walk, a, ys)),
   };
+}
+
+/** The cover of the branch that is covered worst, each by the branch of the node that covers it best. */
+function within(walk: Walk, node: Node, branches: readonly Branch[]): Cover {
+  let worst: Cover = branches.length === 0 ? "no" : "fully";
+  for (const x of branches) {
+    let best: Cover = "no";
+    for (const y of node.branches) {
+      if (y.kind !== x.kind) continue;
+      best = better(best, walk.equal.branches(x, y) ? "fully" : walk.covers(nodeOf(y), nodeOf(x)));
+      if (best === "fully") break;
+    }
+    if (better(worst, best) === worst) worst = best;
+  }
+  return worst;
+}
+
+function better(a: Cover, b: Cover): Cover {
+  if (a === "fully" || b === "fully") return "fully";
+  return a === "loosely" || b === "loosely" ? "loosely" : "no";
 }
 
 interface Paired {
@@ -249,9 +266,8 @@ function pairUp(walk: Walk, openA: readonly Branch[], openB: readonly Branch[]):
   const [onlyA, onlyB] = [openA[0], openB[0]];
   if (openA.length === 1 && openB.length === 1 && onlyA && onlyB && onlyA.kind === onlyB.kind)
     return { pairs: [[onlyA, onlyB]], lost: [], won: [] };
-  const scored = openA.flatMap((x, i) =>
-    openB.filter((y) => y.kind === x.kind).map((y) => ({ x, y, i, j: openB.indexOf(y), score: alike(walk, x, y) })),
-  );
+  const [sortedA, sortedB] = [inOrder(openA), inOrder(openB)];
+  const scored = sortedA.flatMap((x, i) => sortedB.map((y, j) => ({ x, y, i, j, score: x.kind === y.kind ? alike(walk, x, y) : 0 })));
   scored.sort((p, q) => q.score - p.score || Math.abs(p.i - p.j) - Math.abs(q.i - q.j) || p.i - q.i);
   const taken = new Set<Branch>();
   const pairs: [Branch, Branch][] = [];
@@ -262,6 +278,13 @@ function pairUp(walk: Walk, openA: readonly Branch[], openB: readonly Branch[]):
     pairs.push([x, y]);
   }
   return { pairs, lost: openA.filter((x) => !taken.has(x)), won: openB.filter((y) => !taken.has(y)) };
+}
+
+/** By what they say, so that the order in which a union is written decides nothing. */
+function inOrder(branches: readonly Branch[]): readonly Branch[] {
+  if (branches.length < 2) return branches;
+  const keyed = branches.map((branch) => [canonicalJson(branchFragment(branch)), branch] as const);
+  return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, branch]) => branch);
 }
 
 /** 0…3: a discriminator that agrees counts most, one that differs rules a pair out; then shared members. */
