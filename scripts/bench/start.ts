@@ -1,0 +1,137 @@
+/** What a turn costs on a large home, and what a start of the daemon costs on it: 10,000 tools, 5,000 skills, 50,000 episodes. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLog } from "../../src/host/log.js";
+import { readListing } from "../../src/catalog/intake.js";
+import { createRules } from "../../src/manager/rules.js";
+import { proposeByRules } from "../../src/maintain/propose.js";
+import type { Change } from "../../src/model/change.js";
+import type { Episode } from "../../src/model/episode.js";
+import type { Event } from "../../src/model/event.js";
+import type { UpstreamLabel } from "../../src/model/ids.js";
+import { DEFAULT_POLICY } from "../../src/model/policy.js";
+import { assembleView } from "../../src/provision/assemble.js";
+import { openStore } from "../../src/store/store.js";
+import { advance } from "../../src/world/advance.js";
+import { decide } from "../../src/world/decide.js";
+import { derive } from "../../src/world/rebuild.js";
+import { complete, gather } from "../../src/world/turn.js";
+import { emptyKnown, type World } from "../../src/world/world.js";
+import { impactOf } from "../../src/graph/reach.js";
+import { toolNode } from "../../src/graph/graph.js";
+import { listedTools, skillsOn } from "./sample.js";
+
+const TOOLS = 10_000;
+const SKILLS = 5_000;
+const EPISODES = 50_000;
+const TURNS = 60;
+const label = "big" as UpstreamLabel;
+const at = "2026-01-01T00:00:00.000Z";
+const TASKS = [
+  "cancel the order and refund the customer",
+  "list open tickets and export them as a document",
+  "create a branch and update its policy",
+  "find the metrics of last week",
+];
+
+export async function benchStart(): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), "steward-start-"));
+  try {
+    const store = await openStore({ home, now: at, log: silentLog });
+    await store.read();
+    let world = derive(emptyKnown, new Map());
+    const post = async (event: Event): Promise<void> => {
+      const { changes } = decide(world, event);
+      await store.persist(changes);
+      world = advance(world, changes);
+    };
+    const { tools, source } = listedTools(TOOLS);
+    await post({
+      kind: "configured",
+      at,
+      upstreams: new Map([[label, { disabled: false, prefix: label }]]),
+      policy: DEFAULT_POLICY,
+    });
+    const listing = readListing(label, tools);
+    await post({ kind: "listing", at, label, tools: listing.tools, problems: listing.problems, cause: "start" });
+    await post({ kind: "skills-written", at, by: "import", written: skillsOn(listing.tools, SKILLS), missing: [] });
+    const episodes: Change[] = Array.from({ length: EPISODES }, (_, n) => ({ kind: "episode", episode: episode(n) }));
+    for (let n = 0; n < episodes.length; n += 1_000) await store.persist(episodes.slice(n, n + 1_000));
+    await store.close();
+    process.stdout.write(`\na home of ${TOOLS} tools (${source}), ${SKILLS} skills, ${EPISODES} episodes\n`);
+    await turns(world);
+    impact(world);
+    coldStart(home);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+const row = (name: string, value: string): void => void process.stdout.write(`${name.padEnd(52)}${value.padStart(20)}\n`);
+
+async function turns(world: World): Promise<void> {
+  const rules = createRules(proposeByRules);
+  const times: number[] = [];
+  for (let n = 0; n < TURNS; n += 1) {
+    const request = { kind: "start" as const, text: `${TASKS[n % TASKS.length] ?? ""} number ${n}` };
+    const before = performance.now();
+    const gathered = gather(world, request, undefined);
+    const decisions = await rules.decideView(gathered.candidates);
+    const found = complete(world, gathered, decisions);
+    assembleView({
+      request,
+      decisions,
+      basis: { catalog: "1:", library: 1, evidence: 0, presence: "", policy: "", embedder: "none" },
+      before: { turn: 0, explored: 0, skillChars: 0 },
+      skill: (name) => world.library.skills.get(name),
+      tool: (key) => world.catalog.tools.get(key),
+      found,
+    });
+    times.push(performance.now() - before);
+  }
+  times.sort((a, b) => a - b);
+  row(
+    "start_task, p50 / p99 (ms; target 20)",
+    `${(times[Math.floor(TURNS / 2)] ?? NaN).toFixed(1)} / ${(times[TURNS - 1] ?? NaN).toFixed(1)}`,
+  );
+}
+
+function impact(world: World): void {
+  const [key] = world.catalog.tools.keys();
+  if (key === undefined) return;
+  const before = performance.now();
+  const { skills, visited } = impactOf(world.graph, [toolNode(key)]);
+  row(
+    "impact of one changed tool: skills, visited, ms",
+    `${skills.length}, ${visited}, ${(performance.now() - before).toFixed(2)}`,
+  );
+}
+
+/** A process of its own, as a daemon would start: reading and rebuilding until it could answer. */
+function coldStart(home: string): void {
+  const script = join(import.meta.dirname, "cold.ts");
+  const run = spawnSync(process.execPath, ["--import", "tsx", script, home], { encoding: "utf8" });
+  const { ms, mb } = JSON.parse(run.stdout || '{"ms":null,"mb":null}') as { ms: number; mb: number };
+  row("cold start to ready (ms; target 2000), RSS (MB; 300)", `${ms.toFixed(0)}, ${mb.toFixed(0)}`);
+}
+
+function episode(n: number): Episode {
+  return {
+    format: "episode/1",
+    episode: `ep_${n}`,
+    opened: at,
+    moved: at,
+    task: `task number ${n} about an order and its refund`,
+    explicit: true,
+    principal: "local",
+    turn: 1,
+    explored: 0,
+    skillChars: 0,
+    views: [],
+    calls: 3,
+    tools: ["big/a", "big/b"],
+    outcome: { outcome: "success", trust: "claim", by: "local", at },
+  };
+}

@@ -1,0 +1,93 @@
+/** What a catalog sync costs: counted writes and index operations, and time against parsing the same bytes and against minisearch. */
+import MiniSearch from "minisearch";
+import { readListing } from "../../src/catalog/intake.js";
+import type { Change } from "../../src/model/change.js";
+import type { Event } from "../../src/model/event.js";
+import type { JsonObject } from "../../src/model/json.js";
+import type { UpstreamLabel } from "../../src/model/ids.js";
+import { DEFAULT_POLICY } from "../../src/model/policy.js";
+import { advance } from "../../src/world/advance.js";
+import { decide } from "../../src/world/decide.js";
+import { derive } from "../../src/world/rebuild.js";
+import { emptyKnown, type World } from "../../src/world/world.js";
+import { buildToolIndex } from "../../src/retrieve/tools.js";
+import { listedTools } from "./sample.js";
+
+const COUNT = 10_000;
+const label = "big" as UpstreamLabel;
+const at = "2026-01-01T00:00:00.000Z";
+
+export function benchSync(): Promise<void> {
+  const { tools, source } = listedTools(COUNT);
+  const bytes = JSON.stringify(tools);
+  const changedBytes = JSON.stringify(
+    tools.map((tool, n) => (n % 100 === 0 ? { ...tool, description: `${String(tool["description"])} Changed.` } : tool)),
+  );
+  let world = advance(derive(emptyKnown, new Map()), decide(derive(emptyKnown, new Map()), configured()).changes);
+  world = step(world, bytes).world;
+  const operations = world.toolIndex.operations;
+
+  const parseMs = best(() => readListing(label, JSON.parse(bytes) as unknown[]));
+  const noopMs = best(() => step(world, bytes));
+  const noop = step(world, bytes);
+  const noopOperations = noop.world.toolIndex.operations - operations;
+
+  const before = performance.now();
+  const changed = step(world, changedBytes);
+  const changedMs = performance.now() - before;
+  const movedOperations = changed.world.toolIndex.operations - operations;
+
+  const listed = readListing(label, JSON.parse(bytes) as unknown[]).tools;
+  const ownMs = best(() => buildToolIndex(listed));
+  const miniMs = best(() => miniIndex(tools));
+
+  const row = (name: string, value: string): void => void process.stdout.write(`${name.padEnd(52)}${value.padStart(16)}\n`);
+  process.stdout.write(`\nsync of ${COUNT} tools (${source})\n`);
+  row("no-op: writes", String(written(noop.changes)));
+  row("no-op: index operations", String(noopOperations));
+  row("no-op: × parsing and digesting the same bytes", (noopMs / parseMs).toFixed(2));
+  row("1 % changed: index operations (changed documents)", `${movedOperations} (${COUNT / 100})`);
+  row("1 % changed: × parsing and digesting", (changedMs / parseMs).toFixed(2));
+  row("full index build: × minisearch, same fields", (ownMs / miniMs).toFixed(2));
+  row("(parse and digest / full build, ms)", `${parseMs.toFixed(0)} / ${ownMs.toFixed(0)}`);
+  return Promise.resolve();
+}
+
+function configured(): Event {
+  return { kind: "configured", at, upstreams: new Map([[label, { disabled: false, prefix: label }]]), policy: DEFAULT_POLICY };
+}
+
+function step(world: World, bytes: string): { world: World; changes: readonly Change[] } {
+  const { tools, problems } = readListing(label, JSON.parse(bytes) as unknown[]);
+  const { changes } = decide(world, { kind: "listing", at, label, tools, problems, cause: "poll" });
+  return { world: advance(world, changes), changes };
+}
+
+/** Changes that reach the disc: time alone does not. */
+function written(changes: readonly Change[]): number {
+  return changes.filter((change) => change.kind !== "clock").length;
+}
+
+function best(run: () => unknown): number {
+  let least = Infinity;
+  for (let n = 0; n < 3; n += 1) {
+    const before = performance.now();
+    run();
+    least = Math.min(least, performance.now() - before);
+  }
+  return least;
+}
+
+function miniIndex(tools: readonly JsonObject[]): MiniSearch {
+  const index = new MiniSearch({ fields: ["name", "title", "description", "parameters"], idField: "id" });
+  index.addAll(
+    tools.map((tool, id) => ({
+      id,
+      name: String(tool["name"]),
+      title: String(tool["title"] ?? ""),
+      description: String(tool["description"] ?? ""),
+      parameters: JSON.stringify((tool["inputSchema"] as JsonObject | undefined)?.["properties"] ?? {}),
+    })),
+  );
+  return index;
+}
