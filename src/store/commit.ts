@@ -15,7 +15,7 @@ import type { Log } from "../host/log.js";
 import { pathProblem } from "../host/paths.js";
 import type { Problem } from "../model/problem.js";
 import { damaged, Damage, parseDocument, readText, renderDocument, setAside, type DocumentShelf } from "./documents.js";
-import { assertWritable, moveFolder } from "./folders.js";
+import { assertWritable, moveFolders } from "./folders.js";
 import { pendingFormat, type Pending } from "./formats.js";
 import type { Logs } from "./logs.js";
 import { writeOnce } from "./objects.js";
@@ -61,7 +61,8 @@ export function createCommitter(options: {
       await (again ? logs.redo(pending.lines, pending.number) : logs.append(pending.lines, pending.number));
     }
     const problems: Problem[] = [];
-    for (const [name, move] of Object.entries(pending.skills)) await moveFolder(home, files, { name, ...move }, problems);
+    const moves = Object.entries(pending.skills).map(([name, move]) => ({ name, ...move }));
+    await moveFolders(home, files, moves, problems);
     for (const problem of problems) log.warn(`${problem.where}: ${problem.text}`);
   }
 

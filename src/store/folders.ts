@@ -5,15 +5,15 @@
  * another, touches nothing else in it, and never destroys a person's bytes: what lies where an edit has to write, and is neither
  * the old nor the new file, is copied to state/overwritten first.
  */
+import { isUtf8 } from "node:buffer";
 import { lstatSync, readdirSync, readFileSync, type Dirent, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import { sha256 } from "../catalog/canonical.js";
 import { ensureFolder, errorCode, writeAtomic, type Files } from "../host/files.js";
 import { pathProblem } from "../host/paths.js";
 import { Fault } from "../model/fault.js";
 import { SKILL_LIMITS } from "../model/policy.js";
 import type { Problem } from "../model/problem.js";
-import { breathe, readFileObject, readTextExact } from "./objects.js";
+import { atOnce, breathe, digestOfBytes, readBytes, readFileObject } from "./objects.js";
 import { places } from "./places.js";
 
 export type FileDigests = Readonly<Record<string, string>>;
@@ -38,10 +38,10 @@ export async function findHandEdits(
   let looked = 0;
   for (const name of skillFolders(root, problems)) {
     const files = readSkillFolder(root, name, problems);
-    if (files["SKILL.md"] !== undefined) {
+    if (files.has("SKILL.md")) {
       seen.add(name);
-      if (!isAsExpected(files, expected[name])) written.push({ folder: name, files });
-    } else if (expected[name] === undefined && Object.keys(files).length > 0) {
+      if (!isAsExpected(files, expected[name])) written.push({ folder: name, files: textsOf(files) });
+    } else if (expected[name] === undefined && files.size > 0) {
       problems.push({
         code: "skill-file-missing",
         where: `skills/${name}`,
@@ -54,10 +54,14 @@ export async function findHandEdits(
   return { written, missing: Object.keys(expected).filter((name) => !seen.has(name)), problems };
 }
 
-function isAsExpected(files: Readonly<Record<string, string>>, expected: FileDigests | undefined): boolean {
-  if (expected === undefined) return false;
-  const paths = Object.keys(files);
-  return paths.length === Object.keys(expected).length && paths.every((path) => sha256(files[path] ?? "") === expected[path]);
+function isAsExpected(files: ReadonlyMap<string, Buffer>, expected: FileDigests | undefined): boolean {
+  if (expected === undefined || files.size !== Object.keys(expected).length) return false;
+  for (const [path, bytes] of files) if (digestOfBytes(bytes) !== expected[path]) return false;
+  return true;
+}
+
+function textsOf(files: ReadonlyMap<string, Buffer>): Record<string, string> {
+  return Object.fromEntries([...files].map(([path, bytes]) => [path, bytes.toString("utf8")]));
 }
 
 function skillFolders(root: string, problems: Problem[]): string[] {
@@ -75,9 +79,9 @@ function skillFolders(root: string, problems: Problem[]): string[] {
   return names.sort();
 }
 
-/** Files of one skill folder: relative path → text. What is passed over is told to `problems`. */
-export function readSkillFolder(root: string, name: string, problems: Problem[]): Readonly<Record<string, string>> {
-  const files: Record<string, string> = {};
+/** Files of one skill folder, all of them UTF-8 text: relative path → bytes. What is passed over is told to `problems`. */
+function readSkillFolder(root: string, name: string, problems: Problem[]): ReadonlyMap<string, Buffer> {
+  const files = new Map<string, Buffer>();
   let count = 0;
   let bytes = 0;
   const note = (path: string, text: string): void =>
@@ -100,9 +104,9 @@ export function readSkillFolder(root: string, name: string, problems: Problem[])
           note(path, `It is left out: a skill has at most ${limits}.`);
           return;
         }
-        const text = readTextExact(join(root, name, path));
-        if (text === undefined) note(path, "It is left out: it is not UTF-8 text.");
-        else files[path] = text;
+        const found = readBytes(join(root, name, path));
+        if (found !== undefined && isUtf8(found)) files.set(path, found);
+        else note(path, "It is left out: it is not UTF-8 text.");
       }
     }
   };
@@ -148,28 +152,37 @@ export interface FolderMove {
 }
 
 /**
- * Brings one skill folder to `after`; done again, it does nothing. Returns what was found in the way and copied aside.
- * A file whose object is lost is left as it is and told to `problems`.
+ * Brings skill folders to `after`; done again, it does nothing. What was found in the way and copied aside, and files whose bytes
+ * are lost (they are left as they are), are told to `problems`.
  */
-export async function moveFolder(home: string, files: Files, move: FolderMove, problems: Problem[]): Promise<void> {
+export async function moveFolders(home: string, files: Files, moves: readonly FolderMove[], problems: Problem[]): Promise<void> {
+  // Names are made durable at the end, each folder once: the batch that asks for this is not forgotten before.
+  const touched = new Set<string>();
+  await atOnce(moves, (move) => moveFolder(home, files, move, touched, problems));
+  for (const folder of touched) if (statOf(folder) !== undefined) await files.syncFolder(folder);
+}
+
+async function moveFolder(
+  home: string,
+  files: Files,
+  move: FolderMove,
+  touched: Set<string>,
+  problems: Problem[],
+): Promise<void> {
   const root = join(home, places.skill(move.name));
   assertOwnFolder(root, move.name);
-  const touched = new Set<string>();
   for (const [path, digest] of Object.entries(move.after)) {
     const at = join(root, path);
     const found = foundDigest(at);
     if (found === digest) continue;
     const text = readFileObject(home, digest);
     if (text === undefined) {
-      problems.push({
-        code: "object-missing",
-        where: `skills/${move.name}/${path}`,
-        text: `Its bytes (${digest}) are not in the store; the file is left as it is.`,
-      });
+      const lost = `Its bytes (${digest}) are not in the store; the file is left as it is.`;
+      problems.push({ code: "object-missing", where: `skills/${move.name}/${path}`, text: lost });
       continue;
     }
     if (found !== undefined && found !== move.before[path]) await rescue(home, files, move.name, path, problems);
-    await makeWay(files, root, path, home);
+    await makeWay(home, files, move.name, path, touched);
     await writeAtomic(files, at, text, { folderLater: true });
     touched.add(dirname(at));
   }
@@ -182,8 +195,7 @@ export async function moveFolder(home: string, files: Files, move: FolderMove, p
     await files.unlink(at);
     touched.add(dirname(at));
   }
-  for (const folder of touched) await files.syncFolder(folder);
-  await sweepEmpty(home, files, root, move);
+  await sweepEmpty(home, files, root, move, touched);
 }
 
 /** sha256 of a file's bytes (of any bytes, text or not); undefined where there is none. */
@@ -191,8 +203,8 @@ function foundDigest(path: string): string | undefined {
   const stats = statOf(path);
   if (stats === undefined) return undefined;
   if (!stats.isFile()) return "not a file";
-  const text = readTextExact(path);
-  return text === undefined ? "not text" : sha256(text);
+  const bytes = readBytes(path);
+  return bytes === undefined ? undefined : digestOfBytes(bytes);
 }
 
 function statOf(path: string): Stats | undefined {
@@ -212,14 +224,17 @@ function assertOwnFolder(path: string, name: string): void {
   }
 }
 
-async function makeWay(files: Files, root: string, path: string, home: string): Promise<void> {
-  const parts = path.split("/").slice(0, -1);
-  let at = root;
-  for (const part of parts) {
+/** Creates the folders that a file of a skill lies in. */
+async function makeWay(home: string, files: Files, name: string, path: string, touched: Set<string>): Promise<void> {
+  let at = join(home, places.skills);
+  for (const part of [name, ...path.split("/").slice(0, -1)]) {
+    const parent = at;
     at = join(at, part);
     assertOwnFolder(at, at.slice(join(home, places.skills).length + 1));
+    if (statOf(at) !== undefined) continue;
+    await files.makeFolder(at);
+    touched.add(parent);
   }
-  await ensureFolder(files, at, join(home, places.skills));
 }
 
 async function rescue(home: string, files: Files, name: string, path: string, problems: Problem[]): Promise<void> {
@@ -229,7 +244,7 @@ async function rescue(home: string, files: Files, name: string, path: string, pr
     throw new Fault("home-unwritable", `skills/${name}/${path} is not a plain file; it is not written over.`);
   }
   const bytes = readFileSync(from);
-  const place = `${places.overwritten}/${name}/${sha256(bytes.toString("latin1")).slice(0, 12)}-${path.replaceAll("/", "-")}`;
+  const place = `${places.overwritten}/${name}/${digestOfBytes(bytes).slice(0, 12)}-${path.replaceAll("/", "-")}`;
   await ensureFolder(files, join(home, dirname(place)), home);
   await writeAtomic(files, join(home, place), bytes);
   problems.push({
@@ -240,7 +255,7 @@ async function rescue(home: string, files: Files, name: string, path: string, pr
 }
 
 /** Removes folders that the move left empty, the deepest first. */
-async function sweepEmpty(home: string, files: Files, root: string, move: FolderMove): Promise<void> {
+async function sweepEmpty(home: string, files: Files, root: string, move: FolderMove, touched: Set<string>): Promise<void> {
   const gone = Object.keys(move.before).filter((path) => move.after[path] === undefined);
   const folders = new Set<string>();
   for (const path of gone) {
@@ -248,6 +263,9 @@ async function sweepEmpty(home: string, files: Files, root: string, move: Folder
   }
   const removed = Object.keys(move.after).length === 0;
   const deepest = [...folders].sort((a, b) => b.length - a.length);
-  for (const folder of removed ? [...deepest, root] : deepest) await files.removeFolder(folder);
-  if (removed) await files.syncFolder(join(home, places.skills));
+  for (const folder of removed ? [...deepest, root] : deepest) {
+    await files.removeFolder(folder);
+    touched.add(dirname(folder));
+  }
+  if (removed) touched.add(join(home, places.skills));
 }

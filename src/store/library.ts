@@ -12,7 +12,7 @@ import { libraryRevisionFormat, type LibraryRevisionRecord, type Lock } from "..
 import { numbersIn } from "./catalogs.js";
 import { Damage, parseDocument, readText, readWrittenOnce, renderDocument, type DocumentShelf } from "./documents.js";
 import { pastFormat } from "./formats.js";
-import { breathe, fileObject, readFileObject, readTextExact, writeOnce } from "./objects.js";
+import { breathe, fileObject, readBytes, readFileObject, textOf, writeOnce } from "./objects.js";
 import { advancePast, type Past } from "./past.js";
 import { places } from "./places.js";
 
@@ -89,7 +89,8 @@ export function readTexts(home: string, digests: Texts): Texts | undefined {
 async function healedTexts(shelf: DocumentShelf, name: string, digests: Texts, problems: Problem[]): Promise<Texts | undefined> {
   const texts: Record<string, string> = {};
   for (const [path, digest] of Object.entries(digests)) {
-    const text = readFileObject(shelf.home, digest) ?? readTextExact(join(shelf.home, places.skill(name), path));
+    const text =
+      readFileObject(shelf.home, digest) ?? textOf(readBytes(join(shelf.home, places.skill(name), path)) ?? Buffer.alloc(0));
     if (text === undefined || sha256(text) !== digest) {
       problems.push({
         code: "object-missing",

@@ -19,36 +19,36 @@ export function renderLine(value: object, mark: Mark): string {
   return `${body},"sum":"${sumOf(body)}"}\n`;
 }
 
-const SUM = /,"sum":"([0-9a-f]{8})"\}$/;
 const SUM_CHARS = ',"sum":"00000000"}'.length;
-const BATCH = /,"batch":\[(\d+),(\d+)\]$/;
-const BATCH_CHARS_MAX = 48;
+const SUM = /^,"sum":"([0-9a-f]{8})"\}$/;
+const BATCH = ',"batch":[';
+const BATCH_TEXT = /^,"batch":\[(\d+),(\d+)\]$/;
 
-/** The mark of a line that is whole, without parsing its document; undefined for any other. */
-export function markOf(line: string): Mark | undefined {
-  const body = checkedBody(line);
-  const batch = body === undefined ? null : BATCH.exec(body.slice(-BATCH_CHARS_MAX));
-  return batch === null ? undefined : { number: Number(batch[1]), left: Number(batch[2]) };
+export interface WholeLine {
+  readonly mark: Mark;
+  /** The document, without the line's own members. Undefined where it is no JSON. */
+  document(): unknown;
 }
 
-/** The document of a line that is whole, without the line's own members; undefined for any other. */
-export function parseLine(line: string): unknown {
-  const body = checkedBody(line);
-  if (body === undefined) return undefined;
-  const batch = BATCH.exec(body.slice(-BATCH_CHARS_MAX));
+/** The line in `bytes` from `start` to `end` (without its newline), if it is whole: nothing is parsed before it is asked for. */
+export function wholeLine(bytes: Buffer, start = 0, end = bytes.length): WholeLine | undefined {
+  const body = end - SUM_CHARS;
+  if (body <= start) return undefined;
+  const sum = SUM.exec(bytes.toString("latin1", body, end))?.[1];
+  if (sum === undefined || crc32(bytes.subarray(start, body)) !== Number.parseInt(sum, 16)) return undefined;
+  const at = bytes.lastIndexOf(BATCH, body);
+  const batch = at <= start ? null : BATCH_TEXT.exec(bytes.toString("latin1", at, body));
   if (batch === null) return undefined;
-  try {
-    return JSON.parse(`${body.slice(0, body.length - batch[0].length)}}`);
-  } catch {
-    return undefined;
-  }
-}
-
-function checkedBody(line: string): string | undefined {
-  const sum = SUM.exec(line.slice(-SUM_CHARS));
-  if (sum === null) return undefined;
-  const body = line.slice(0, line.length - SUM_CHARS);
-  return sumOf(body) === sum[1] ? body : undefined;
+  return {
+    mark: { number: Number(batch[1]), left: Number(batch[2]) },
+    document() {
+      try {
+        return JSON.parse(`${bytes.toString("utf8", start, at)}}`);
+      } catch {
+        return undefined;
+      }
+    },
+  };
 }
 
 function sumOf(body: string): string {

@@ -3,6 +3,8 @@
  *
  * They are written before the commit of the batch that refers to them; without it they are garbage that nothing names.
  */
+import { isUtf8 } from "node:buffer";
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { canonicalJson, sha256 } from "../catalog/canonical.js";
@@ -32,12 +34,13 @@ export async function writeOnce(home: string, files: Files, objects: readonly Wr
   for (const folder of new Set(missing.map(({ place }) => dirname(join(home, place))))) await files.syncFolder(folder);
 }
 
-async function atOnce<Item>(items: readonly Item[], run: (item: Item) => Promise<void>): Promise<void> {
+/** Runs over all items, several at a time; rejects with the first failure when all have come to rest. */
+export async function atOnce<Item>(items: readonly Item[], run: (item: Item) => Promise<void>): Promise<void> {
   const waiting = items.values();
   const hands = Array.from({ length: Math.min(AT_ONCE, items.length) }, async () => {
     for (const item of waiting) await run(item);
   });
-  // Every hand has come to rest before a failure is told: nothing is written behind the caller's back.
+  // Nothing is written behind the caller's back after a failure was told.
   const results = await Promise.allSettled(hands);
   for (const result of results) if (result.status === "rejected") throw result.reason;
 }
@@ -69,27 +72,28 @@ export function fileObject(digest: string, text: string): WrittenOnce {
 
 /** Undefined where it is missing or does not hash to its name. */
 export function readFileObject(home: string, digest: string): string | undefined {
-  if (!isDigest(digest)) return undefined;
-  const text = readTextExact(join(home, places.object(digest)));
-  return text !== undefined && sha256(text) === digest ? text : undefined;
+  const bytes = isDigest(digest) ? readBytes(join(home, places.object(digest))) : undefined;
+  return bytes !== undefined && digestOfBytes(bytes) === digest ? textOf(bytes) : undefined;
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** UTF-8 text whose bytes are exactly the file's; undefined for a missing file and for other bytes. */
-export function readTextExact(path: string): string | undefined {
-  let bytes: Buffer;
+/** Undefined where there is no such file. */
+export function readBytes(path: string): Buffer | undefined {
   try {
-    bytes = readFileSync(path);
+    return readFileSync(path);
   } catch (error) {
     if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR" || errorCode(error) === "EISDIR") return undefined;
     throw error;
   }
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
+}
+
+/** The text whose UTF-8 bytes are exactly these, a byte order mark included; undefined where there is none. */
+export function textOf(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) ? bytes.toString("utf8") : undefined;
+}
+
+/** Lower-case hex sha256. */
+export function digestOfBytes(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }
 
 /** Lets other work in between: reading thousands of files must not keep a call waiting. */

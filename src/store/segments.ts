@@ -8,7 +8,7 @@ import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode, writeAtomic, type Files } from "../host/files.js";
 import type { Problem } from "../model/problem.js";
-import { markOf, renderLine, type Mark } from "./lines.js";
+import { renderLine, wholeLine, type Mark } from "./lines.js";
 import { numberOf, places } from "./places.js";
 
 export interface LogOptions {
@@ -34,8 +34,8 @@ export interface Segments {
   /** Will appending this much begin a new segment? */
   isFull(): boolean;
   numbers(): readonly number[];
-  /** Text of a segment, whole lines only. */
-  text(number: number): string;
+  /** Bytes of a segment, up to the end of its last acknowledged line. */
+  bytes(number: number): Buffer;
   /**
    * Puts the first of these texts in the place of the first segment and so on, and removes the segments that remain. A crash
    * leaves new segments before old ones (see logs.ts for why no line is lost).
@@ -89,7 +89,7 @@ export function openSegments(options: LogOptions): Segments {
 
   return {
     numbers: () => numbers,
-    text: (n) => bytesOf(n).toString("utf8"),
+    bytes: bytesOf,
     repair,
     append,
     isFull: () => length >= options.segmentBytes,
@@ -117,8 +117,8 @@ export function openSegments(options: LogOptions): Segments {
       const bytes = bytesOf(last());
       for (let end = bytes.length; end > 0;) {
         const start = startOfLine(bytes, end);
-        const mark = markOf(bytes.toString("utf8", start, end - 1));
-        if (mark !== undefined) return mark;
+        const line = wholeLine(bytes, start, end - 1);
+        if (line !== undefined) return line.mark;
         end = start;
       }
       return undefined;
@@ -129,7 +129,7 @@ export function openSegments(options: LogOptions): Segments {
       let end = bytes.length;
       while (end > 0) {
         const start = startOfLine(bytes, end);
-        if (markOf(bytes.toString("utf8", start, end - 1))?.number !== number) break;
+        if (wholeLine(bytes, start, end - 1)?.mark.number !== number) break;
         end = start;
       }
       if (end === bytes.length) return;

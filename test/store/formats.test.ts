@@ -6,7 +6,7 @@ import { generatedFiles } from "../../scripts/formats.js";
 import { declaredFormats } from "../../src/model/format.js";
 import { Fault } from "../../src/model/fault.js";
 import { Damage, checkDocument, parseDocument, renderDocument } from "../../src/store/documents.js";
-import { markOf, parseLine, renderLine } from "../../src/store/lines.js";
+import { renderLine, wholeLine } from "../../src/store/lines.js";
 import { arbitrary } from "./arbitrary.js";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -36,11 +36,10 @@ describe("formats", () => {
       const path = `${format.kind}-${format.version}.${isLine ? "jsonl" : "json"}`;
       const text = readFileSync(join(golden, path), "utf8");
       if (isLine) {
-        const line = text.trimEnd();
-        const mark = markOf(line);
-        expect(mark, path).toBeDefined();
-        const { value } = checkDocument(format, parseLine(line), path, {});
-        expect(renderLine(value as object, mark ?? { number: 0, left: 0 }), path).toBe(text);
+        const line = wholeLine(Buffer.from(text.trimEnd()));
+        if (line === undefined) throw new Error(`${path} holds no whole line`);
+        const { value } = checkDocument(format, line.document(), path, {});
+        expect(renderLine(value as object, line.mark), path).toBe(text);
       } else {
         expect(renderDocument(parseDocument(format, text, path, {}).value as object), path).toBe(text);
       }
@@ -112,13 +111,17 @@ describe("lines", () => {
         (document, number, left, at, flip) => {
           const line = renderLine(document as object, { number, left });
           expect(line.endsWith("\n") && line.indexOf("\n") === line.length - 1).toBe(true);
-          expect(parseLine(line.slice(0, -1))).toEqual(document);
-          expect(markOf(line.slice(0, -1))).toEqual({ number, left });
           const bytes = Buffer.from(line.slice(0, -1));
+          expect(wholeLine(bytes)?.document()).toEqual(document);
+          expect(wholeLine(bytes)?.mark).toEqual({ number, left });
+          // It is the same line wherever it stands among others.
+          const around = Buffer.concat([Buffer.from(line), bytes, Buffer.from(`\n${line}`)]);
+          const start = Buffer.byteLength(line);
+          expect(wholeLine(around, start, start + bytes.length)?.document()).toEqual(document);
           const place = at % bytes.length;
           bytes[place] = (bytes[place] ?? 0) ^ flip;
-          expect(parseLine(bytes.toString("utf8"))).toBeUndefined();
-          expect(parseLine(line.slice(0, place))).toBeUndefined();
+          expect(wholeLine(bytes)).toBeUndefined();
+          expect(wholeLine(bytes, 0, place)).toBeUndefined();
         },
       ),
     );

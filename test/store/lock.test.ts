@@ -117,8 +117,7 @@ describe("the lock of a home", () => {
             process.stdout.write("won\\n");
             setInterval(() => {}, 1000);
           } catch (error) {
-            process.stdout.write(error.code + "\\n");
-            process.exit();
+            process.stdout.write(error.code + "\\n", () => process.exit());
           }
         });
         process.stdout.write("here\\n");`;
@@ -143,7 +142,7 @@ describe("the lock of a home", () => {
       expect(results.sort(), before).toEqual(["home-locked", "home-locked", "home-locked", "home-locked", "home-locked", "won"]);
       await (await open(home)).close();
     }
-  });
+  }, 120_000);
 
   it("counts starts that crashed before the home was ready, and distrusts what is derived after three [P11]", async () => {
     const home = tempHome();
