@@ -23,7 +23,7 @@ import { readEntries, type EntryContext } from "./entries.js";
 import { expand } from "./expand.js";
 import { describeIssue } from "./issues.js";
 import { decodeText, parseJsonc, SyntaxMistake } from "./text.js";
-import { CONFIG_FORMAT, stewardSection } from "./written.js";
+import { CONFIG_FORMAT, MANAGER_BOUNDS, stewardSection } from "./written.js";
 
 export const CONFIG_PLACE = "config/steward.json";
 
@@ -121,7 +121,7 @@ export function interpret(
       allowedHosts: http?.allowedHosts ?? [],
       allowedOrigins: http?.allowedOrigins ?? [],
     },
-    manager: manager?.kind === "llm" ? { kind: "llm", ...endpoint(manager) } : { kind: "rules" },
+    manager: manager?.kind === "llm" ? { kind: "llm", ...endpoint(manager), ...managerLimits(manager, note) } : { kind: "rules" },
     embeddings:
       embeddings === undefined
         ? undefined
@@ -133,6 +133,27 @@ export function interpret(
 }
 
 type Note = (where: string, code: string, text: string) => void;
+
+/** The limits that are given, in the units of their names. */
+function managerLimits(
+  manager: Extract<Parts["manager"], { kind: "llm" }>,
+  note: Note,
+): { viewTimeoutMs?: number; maintenanceTokens?: number; applyChecked?: boolean } {
+  const limits: { viewTimeoutMs?: number; maintenanceTokens?: number; applyChecked?: boolean } = {};
+  for (const name of ["viewTimeoutMs", "maintenanceTokens"] as const) {
+    if (manager[name] === undefined) continue;
+    const read = readAmount(manager[name], MANAGER_BOUNDS[name]);
+    if (typeof read === "number") limits[name] = read;
+    else if (typeof read === "object")
+      note(
+        `steward.manager.${name}`,
+        "setting-invalid",
+        `${read.wrong.slice(0, 1).toUpperCase()}${read.wrong.slice(1)}. The default stays in force.`,
+      );
+  }
+  if (manager.applyChecked !== undefined) limits.applyChecked = manager.applyChecked;
+  return limits;
+}
 
 function readSection(value: JsonValue | undefined, note: Note): JsonObject {
   if (value === undefined) return {};

@@ -55,6 +55,27 @@ export const endpointSettings = z.strictObject({
   apiKeyEnv: z.string().optional().describe("Name of the variable that holds the key; the key itself never stands here."),
 });
 
+/** Beyond the endpoint: how long an agent waits for a model, what a maintenance run may cost, who has the last word on its edits. */
+export const MANAGER_BOUNDS = {
+  viewTimeoutMs: { kind: "ms", min: 200, max: 120_000 },
+  maintenanceTokens: { kind: "count", min: 0, max: 100_000_000 },
+} as const satisfies Readonly<Record<string, Bound>>;
+
+const modelSettings = z.strictObject({
+  kind: z.literal("llm"),
+  ...endpointSettings.shape,
+  viewTimeoutMs: amountSchema(MANAGER_BOUNDS.viewTimeoutMs)
+    .optional()
+    .describe("After this a view is decided by rules. Default 8 s."),
+  maintenanceTokens: amountSchema(MANAGER_BOUNDS.maintenanceTokens)
+    .optional()
+    .describe("Tokens of one maintenance run, prompts and answers together. Default 200,000."),
+  applyChecked: z
+    .boolean()
+    .optional()
+    .describe("Apply edits of the model that could be checked wholly; default false: each is shown to a person first."),
+});
+
 export const stewardSection = z.strictObject({
   format: z.literal(CONFIG_FORMAT).optional(),
   policy: z
@@ -71,9 +92,7 @@ export const stewardSection = z.strictObject({
       allowedOrigins: z.array(text).optional().describe("Origins of web pages that may ask."),
     })
     .optional(),
-  manager: z
-    .union([z.strictObject({ kind: z.literal("rules") }), z.strictObject({ kind: z.literal("llm"), ...endpointSettings.shape })])
-    .optional(),
+  manager: z.discriminatedUnion("kind", [z.strictObject({ kind: z.literal("rules") }), modelSettings]).optional(),
   embeddings: endpointSettings.extend({ dimensions: z.int().min(1).max(65_536).optional() }).optional(),
   upstreams: z.record(z.string(), upstreamSettings).optional().describe("Settings by label of an entry in mcpServers."),
 });

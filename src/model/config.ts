@@ -51,7 +51,18 @@ export interface Config {
   };
   readonly manager:
     | { readonly kind: "rules" }
-    | { readonly kind: "llm"; readonly baseUrl: string; readonly model: string; readonly apiKeyEnv: string };
+    | {
+        readonly kind: "llm";
+        readonly baseUrl: string;
+        readonly model: string;
+        readonly apiKeyEnv: string;
+        /** After this a view is decided by rules. */
+        readonly viewTimeoutMs?: number;
+        /** Tokens of one maintenance run. */
+        readonly maintenanceTokens?: number;
+        /** Apply edits of the model that could be checked wholly. */
+        readonly applyChecked?: boolean;
+      };
   readonly embeddings:
     { readonly baseUrl: string; readonly model: string; readonly apiKeyEnv: string; readonly dimensions?: number } | undefined;
   /** Secret values to redact wherever they would be printed (from env and headers). */

@@ -94,9 +94,7 @@ export const viewDecisionsSchema = z.object({
   /** Tools in the order they should be kept, with the reason shown. */
   tools: z.array(z.object({ tool: z.string(), reason: z.string(), score: z.number(), step: z.int().optional() })),
   /** What a model's part in it cost, whether it was used or not; `dropped` = things it named that were no candidates. */
-  spent: z
-    .object({ calls: z.int(), promptTokens: z.int(), answerTokens: z.int(), dropped: z.int() })
-    .optional(),
+  spent: z.object({ calls: z.int(), promptTokens: z.int(), answerTokens: z.int(), dropped: z.int() }).optional(),
 });
 export type ViewDecisions = z.infer<typeof viewDecisionsSchema>;
 
