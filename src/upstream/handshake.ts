@@ -11,7 +11,7 @@ import { Refusal } from "../model/fault.js";
 import type { JsonObject } from "../model/json.js";
 import { ConnectFailed, textOf } from "./session.js";
 import type { Era, Greeting } from "./session.js";
-import { initializeParams, METHOD, offersModern, readGreeting, withEnvelope } from "./translate.js";
+import { CODE, initializeParams, METHOD, offersModern, readGreeting, supportsModern, withEnvelope } from "./translate.js";
 import type { ClientIdentity } from "./translate.js";
 
 export interface GreetOptions {
@@ -47,8 +47,16 @@ async function greetLegacy({ ask, notify, client }: GreetOptions): Promise<Greet
 }
 
 async function greetModern({ ask, client }: GreetOptions): Promise<Greeting> {
-  const result = await phase(METHOD.discover, () => ask(METHOD.discover, withEnvelope({}, client, {})));
-  if (!offersModern(result)) throw new ConnectFailed(METHOD.discover, "the upstream offers no protocol revision that we speak");
+  const discover = (): Promise<JsonObject> => ask(METHOD.discover, withEnvelope({}, client, {}));
+  // A server that refuses the revision and in the same breath names it as supported is asked once more.
+  const corrected = (error: unknown): Promise<JsonObject> => {
+    if (error instanceof Refusal && error.code === CODE.unsupportedVersion && supportsModern(error.data)) return discover();
+    throw error;
+  };
+  const result = await phase(METHOD.discover, () => discover().catch(corrected));
+  if (!offersModern(result)) {
+    throw new ConnectFailed(METHOD.discover, "the upstream offers no protocol revision that we speak");
+  }
   return readGreeting("modern", result);
 }
 

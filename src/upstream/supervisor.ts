@@ -45,7 +45,7 @@ export interface SupervisorOptions {
   readonly secrets: readonly string[];
   readonly starts: ReturnType<typeof createStarts>;
   /** Era verdicts by what is connected to; shared by all upstreams and outliving reconnects. */
-  readonly eras: Map<string, { readonly era: Era; readonly version: string | undefined }>;
+  readonly eras: Map<string, Era>;
   readonly onNotification: (method: string, params: JsonObject) => void;
   readonly onSpawn: (record: ProcessRecord) => void;
   readonly onGone: (record: ProcessRecord) => void;
@@ -157,7 +157,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       onClosed: closed,
       log,
     };
-    const known = options.eras.get(targetOf(config))?.era;
+    const known = options.eras.get(targetOf(config));
     const shared = {
       client: { name: "steward", version: options.version },
       events,
@@ -195,7 +195,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     transport = session.transport;
     suspect = false;
     idle.touch();
-    options.eras.set(targetOf(config), { era: greeting.era, version: greeting.server?.version });
+    options.eras.set(targetOf(config), greeting.era);
     session.watch(subscriptions.uris());
     if (greeting.era === "legacy") {
       for (const uri of subscriptions.uris())

@@ -222,6 +222,11 @@ export function offersModern(result: JsonObject): boolean {
   return Array.isArray(versions) && versions.includes(MODERN_VERSION);
 }
 
+/** Does a refusal of the protocol version name ours among the supported ones? */
+export function supportsModern(data: JsonValue | undefined): boolean {
+  return isJsonObject(data) && Array.isArray(data["supported"]) && data["supported"].includes(MODERN_VERSION);
+}
+
 export function listenParams(capabilities: JsonObject, uris: readonly string[]): JsonObject {
   const announces = (list: string): boolean => {
     const entry = capabilities[list];

@@ -47,7 +47,7 @@ export interface SupervisedUpstreams extends Upstreams {
 export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams {
   const supervisors = new Map<UpstreamLabel, { readonly supervisor: Supervisor; readonly connection: string }>();
   const starts = createStarts(options.policy.startsAtOnce);
-  const eras = new Map<string, { era: Era; version: string | undefined }>();
+  const eras = new Map<string, Era>();
   const processes = new Map<string, ProcessRecord>();
   let started = false;
   let stopped = false;
