@@ -16,8 +16,8 @@ export interface Feed {
   readonly by: "observed" | "schema" | "name";
   /** 0 = seen in calls; higher = less likely. */
   readonly rank: number;
-  /** The producer makes a new one: a way to go on with it, no way to find one that exists. */
-  readonly isNew?: true;
+  /** The producer only looks: a way to find what exists, not merely to go on with what it changed or made. */
+  readonly finds?: true;
 }
 
 /** Enough to name the usual search, list, get and create; more would only make the graph unreadable. */
@@ -113,7 +113,8 @@ export function feedsInto(feeds: Feeds, consumer: ToolKey): Map<ToolKey, readonl
   const into = new Map<ToolKey, Feed[]>();
   const known = feeds.references.get(consumer);
   if (known === undefined) return into;
-  const add = (producer: ToolKey, feed: Feed): void => {
+  const add = (producer: ToolKey, found: Feed): void => {
+    const feed: Feed = feeds.references.get(producer)?.references.isRead === true ? { ...found, finds: true } : found;
     const held = into.get(producer) ?? [];
     const same = held.findIndex((other) => other.param === feed.param);
     const other = held[same];
@@ -123,8 +124,7 @@ export function feedsInto(feeds: Feeds, consumer: ToolKey): Map<ToolKey, readonl
   for (const need of known.references.needs) {
     for (const [producer, made] of producersOf(feeds, known.label, consumer, need)) {
       const field = made.field === undefined ? {} : { field: made.field };
-      const isNew = made.isNew ? { isNew: true as const } : {};
-      add(producer, { param: need.param, ...field, by: made.field === undefined ? "name" : "schema", rank: made.rank, ...isNew });
+      add(producer, { param: need.param, ...field, by: made.field === undefined ? "name" : "schema", rank: made.rank });
     }
   }
   for (const flow of feeds.flowsInto.get(consumer) ?? []) {

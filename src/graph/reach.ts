@@ -57,7 +57,7 @@ function isDependency(facts: EdgeFacts): boolean {
 
 /**
  * Tools of the same upstream that supply what a tool cannot be called without, likeliest first for each parameter.
- * `given` tells which parameters need no supplier (the request says them). Who only makes new ones supplies nothing that exists.
+ * `given` tells which parameters need no supplier (the request says them). Only tools that look supply: nobody changes a thing to learn its number.
  */
 export function closure(
   graph: DependencyGraph,
@@ -72,7 +72,7 @@ export function closure(
     if (facts.kind !== "feeds" || !source.startsWith(server)) return;
     const producer = graph.nodes.getNodeAttribute(source, "name") as ToolKey;
     for (const feed of facts.feeds)
-      if (feed.isNew !== true && !given(feed.param)) found.push({ tool: producer, supplies: feed.param, rank: feed.rank });
+      if (feed.finds === true && !given(feed.param)) found.push({ tool: producer, supplies: feed.param, rank: feed.rank });
   });
   found.sort((a, b) => compare(a.supplies, b.supplies) || a.rank - b.rank || compare(a.tool, b.tool));
   return found.map(({ tool: producer, supplies }) => ({ tool: producer, supplies }));

@@ -18,8 +18,6 @@ export interface Produced {
   readonly field: string | undefined;
   /** Lower is the likelier source; see RANK. */
   readonly rank: number;
-  /** True where the tool makes a new one: no way to one that exists. */
-  readonly isNew: boolean;
 }
 
 /** A required parameter that refers to something. */
@@ -33,6 +31,8 @@ export interface Needed {
 export interface References {
   readonly produces: readonly Produced[];
   readonly needs: readonly Needed[];
+  /** By its annotations or its name the tool only looks: a way to find a thing that exists. Nobody changes one to learn its number. */
+  readonly isRead: boolean;
 }
 
 /** Who finds by words comes first, then who lists, reads, makes; a schema is believed before a name. */
@@ -128,6 +128,7 @@ export function referencesOf(tool: Tool): References {
     needs.some((need) => need.phrase === made.entity && (made.suffix === "*" || made.suffix === need.suffix));
   const inFamily = (entity: string): string => (name.family === "" ? entity : `${name.family} ${entity}`);
   return {
+    isRead: tool.annotations.readOnly || name.verb === "search" || name.verb === "list" || name.verb === "read",
     needs: needs.map(({ param, suffix, entities }) => ({ param, suffix, entities })),
     produces: produces.filter((made) => !told(made)).map((made) => ({ ...made, entity: inFamily(made.entity) })),
   };
@@ -234,9 +235,8 @@ function producedByName(name: ReadName, isBare: boolean): Produced[] {
   // Who reads one thing must be told which, whatever its schema calls that.
   if (name.verb === "read" && !name.plural && !isBare) return [];
   const rank = RANK.name + RANK[name.verb];
-  const isNew = name.verb === "make";
-  const made: Produced[] = [{ entity: name.nouns.join("_"), suffix: "*", field: undefined, rank, isNew }];
-  if (name.nouns.length > 1) made.push({ entity: head, suffix: "*", field: undefined, rank: rank + RANK.headOnly, isNew });
+  const made: Produced[] = [{ entity: name.nouns.join("_"), suffix: "*", field: undefined, rank }];
+  if (name.nouns.length > 1) made.push({ entity: head, suffix: "*", field: undefined, rank: rank + RANK.headOnly });
   return made;
 }
 
@@ -250,7 +250,7 @@ function producedBySchema(schema: JsonObject, name: ReadName): Produced[] {
     // The shortest path is the plainest source of a field that appears several times.
     const known = made.get(key);
     if (known?.field !== undefined && known.field.length <= path.length) continue;
-    made.set(key, { ...reference, field: path, rank, isNew: name.verb === "make" && reference.entity === name.nouns.join("_") });
+    made.set(key, { ...reference, field: path, rank });
   }
   return [...made.values()];
 }

@@ -229,7 +229,7 @@ function closeStep(pool: Pool, step: PlanStep, n: number): PlanStep {
 
 function suppliersOf(pool: Pool, key: ToolKey, n: number): ToolKey[] {
   const brought: ToolKey[] = [];
-  for (const { tool, supplies, to } of waysTo(pool, key, new Set(pool.choices.keys()), 0) ?? []) {
+  for (const { tool, supplies, to } of waysTo(pool, key, new Set(pool.choices.keys()), []) ?? []) {
     choose(pool, tool, `supplies ${supplies} for ${to}`, (pool.choices.get(key)?.score ?? 0) / 2, n);
     brought.push(tool);
   }
@@ -247,7 +247,7 @@ interface Way {
  * What must be called first for a tool's open references, in order of use; undefined where there is no way: a supplier that itself
  * cannot be called helps nobody. Two levels: an order is found by its customer, a customer by what the task says.
  */
-function waysTo(pool: Pool, key: ToolKey, have: ReadonlySet<ToolKey>, depth: number): Way[] | undefined {
+function waysTo(pool: Pool, key: ToolKey, have: ReadonlySet<ToolKey>, path: readonly ToolKey[]): Way[] | undefined {
   const { lookup } = pool.candidates;
   const tool = lookup?.tool(key);
   if (lookup === undefined || tool === undefined) return [];
@@ -255,13 +255,16 @@ function waysTo(pool: Pool, key: ToolKey, have: ReadonlySet<ToolKey>, depth: num
   const suppliers = open.length === 0 ? [] : lookup.suppliers(key, (param) => !open.includes(param));
   const ways: Way[] = [];
   for (const param of open) {
-    const able = suppliers.filter((one) => one.supplies === param && one.tool !== key).map((one) => one.tool);
+    // What waits for this tool's answer cannot supply it.
+    const able = suppliers
+      .filter((one) => one.supplies === param && one.tool !== key && !path.includes(one.tool))
+      .map((one) => one.tool);
     const now = new Set([...have, ...ways.map((way) => way.tool)]);
     if (able.some((one) => now.has(one))) continue;
-    const best = depth === PROVISION.supplierLevels ? undefined : soonest(pool, able, now, depth);
+    const best = path.length === PROVISION.supplierLevels ? undefined : soonest(pool, able, now, [...path, key]);
     if (best !== undefined) ways.push(...best.before, { tool: best.tool, supplies: param, to: key });
     // Of the tool itself as much is supplied as can be; a supplier that cannot be called is none.
-    else if (depth > 0) return undefined;
+    else if (path.length > 0) return undefined;
   }
   return ways;
 }
@@ -271,12 +274,12 @@ function soonest(
   pool: Pool,
   able: readonly ToolKey[],
   have: ReadonlySet<ToolKey>,
-  depth: number,
+  path: readonly ToolKey[],
 ): { tool: ToolKey; before: Way[] } | undefined {
   let best: { tool: ToolKey; before: Way[]; cost: number } | undefined;
   for (const key of able) {
     const tool = pool.candidates.lookup?.tool(key);
-    const before = tool === undefined ? undefined : waysTo(pool, key, have, depth + 1);
+    const before = tool === undefined ? undefined : waysTo(pool, key, have, path);
     if (tool === undefined || before === undefined) continue;
     const cost = unsaid(tool, pool.spoken) + before.length;
     if (best === undefined || cost < best.cost) best = { tool: key, before, cost };

@@ -10,7 +10,18 @@ import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/por
 import { PROVISION } from "../model/policy.js";
 import type { Skill } from "../model/skill.js";
 import type { ViewRequest } from "../model/view.js";
-import { coverOf, meaningOf, sharedTerms, sharedWeight, skillFit, toolFit, wordsOfNeed, type Words } from "./meaning.js";
+import {
+  coverOf,
+  meaningOf,
+  nameMeaning,
+  sharedTerms,
+  sharedWeight,
+  skillFit,
+  toolFit,
+  toolMeaning,
+  wordsOfNeed,
+  type Words,
+} from "./meaning.js";
 import { tokenise } from "../retrieve/tokens.js";
 import { REQUEST_WORDS, STOP_WORDS } from "../retrieve/words.js";
 import { cutAtWord, firstSentence } from "./signature.js";
@@ -56,10 +67,14 @@ export function clausesOf(text: string): string[] {
 
 export function draftPlan(candidates: ViewCandidates): DraftPlan {
   const text = needText(candidates.request);
-  const chosen = choosePlans(candidates.planning, wordsOfNeed(text));
+  const words = wordsOfNeed(text);
+  const chosen = choosePlans(
+    candidates.planning.filter(({ skill }) => !isOverreaching(skill, text, candidates)),
+    words,
+  );
   const steps = distinctSteps(chosen.flatMap((skill) => stepsOf(skill))).slice(0, PROVISION.steps);
   if (steps.length === 0) return { source: "derived", from: [], steps: deriveSteps(candidates, text) };
-  const missing = uncovered(candidates, text, chosen).slice(0, PROVISION.steps - steps.length);
+  const missing = uncovered(candidates, text, steps).slice(0, PROVISION.steps - steps.length);
   return { source: chosen.length > 1 ? "merged" : "skill", from: chosen, steps: [...steps, ...missing] };
 }
 
@@ -87,6 +102,33 @@ function choosePlans(planning: readonly SkillCandidate[], words: Words): Skill[]
     for (const term of shared) said.add(term);
   }
   return chosen;
+}
+
+/**
+ * A plan that goes beyond a task which some single skill says plainly. Where the task has not the word that the plan's name begins
+ * with, it is about something else if that skill is no part of it, and too much if it also changes what the task does not speak of
+ * ("refund one of the payments" is no reason to cancel the order first). Where a clause has that word, it is too much if the clause
+ * means a skill outside it ("change the shipping address" is no reason to ship).
+ */
+function isOverreaching(plan: Skill, text: string, candidates: ViewCandidates): boolean {
+  const { lookup } = candidates;
+  const [lead] = nameMeaning(plan);
+  if (lookup === undefined || lead === undefined) return false;
+  const words = wordsOfNeed(text);
+  const home = clausesOf(text)
+    .map(wordsOfNeed)
+    .find((clause) => clause.has(lead[0]));
+  const plainly = candidates.atomic.find(({ skill }) => skillFit(skill, home ?? words) >= PROVISION.fit)?.skill.name;
+  const parts = plan.steps.flatMap((step) => step.skills);
+  if (plainly === undefined) return false;
+  const isPart = parts.includes(plainly);
+  if (home === undefined && !isPart) return true;
+  if (home !== undefined && isPart) return false;
+  return parts.some((name) => {
+    const skill = lookup.skill(name);
+    const writes = skill?.contract.requires.some((need) => lookup.tool(need.tool)?.annotations.readOnly === false) === true;
+    return skill !== undefined && writes && skillFit(skill, words) < PROVISION.fit;
+  });
 }
 
 /** Weight of the name beside the search score when plans are ranked. */
@@ -131,19 +173,36 @@ function distinctSteps(steps: readonly DraftStep[]): DraftStep[] {
   });
 }
 
-/** Clauses that none of the chosen skills speaks of and that plainly name a tool: what the plan lacks for this task. */
-function uncovered(candidates: ViewCandidates, text: string, chosen: readonly Skill[]): DraftStep[] {
-  const spoken = wordsOfNeed(
-    chosen.map((skill) => `${skill.name} ${skill.description} ${skill.steps.map((step) => step.goal).join(" ")}`).join("\n"),
-  );
+/**
+ * What the plan lacks for this task: a tool that is among the best found, that a clause plainly names, and that no step of the plan
+ * uses. The clause becomes a step: a plan must not hide what was asked for in so many words.
+ */
+function uncovered(candidates: ViewCandidates, text: string, planned: readonly DraftStep[]): DraftStep[] {
+  const used = usedBy(planned, candidates);
+  const said = new Set([...meaningOf([...used, ...planned.flatMap((step) => step.skills)].join("\n")).keys()]);
   const steps: DraftStep[] = [];
   for (const clause of clausesOf(text)) {
-    if (coverOf(meaningOf(clause), spoken) >= PROVISION.fit / 2) continue;
     const words = wordsOfNeed(clause);
-    const named = candidates.tools.find(({ tool }) => toolFit(tool, words) >= PROVISION.fit);
-    if (named !== undefined) steps.push({ goal: shortGoal(clause), skills: [], tools: [], found: [named], from: undefined });
+    const named = candidates.tools.slice(0, candidates.limits.toolsPerStep).find(({ tool }) => {
+      if (used.has(tool.key) || toolFit(tool, words) < PROVISION.fit) return false;
+      // It must be named by more than what the plan is about anyway ("order").
+      return [...sharedTerms(toolMeaning(tool), words)].some((term) => !said.has(term));
+    });
+    if (named === undefined) continue;
+    used.add(named.tool.key);
+    steps.push({ goal: shortGoal(clause), skills: [], tools: [], found: [named], from: undefined });
   }
   return steps;
+}
+
+/** Tools that steps name, themselves or over their skills. */
+function usedBy(steps: readonly DraftStep[], candidates: ViewCandidates): Set<string> {
+  const tools = new Set<string>(steps.flatMap((step) => step.tools));
+  for (const name of steps.flatMap((step) => step.skills)) {
+    const skill = candidates.lookup?.skill(name) ?? candidates.atomic.find((one) => one.skill.name === name)?.skill;
+    for (const need of skill?.contract.requires ?? []) tools.add(need.tool);
+  }
+  return tools;
 }
 
 /**

@@ -27,6 +27,59 @@ describe("the plan", () => {
     expect(decide(sketch)).toEqual(["derived", "What is in order O-1001?: shop/get_order"]);
   });
 
+  it("is not a skill's that would change more than the task speaks of, where a single skill says the task plainly", () => {
+    const refund: TurnSketch = {
+      request: { kind: "start", text: "Refund the payment P-9 of order O-1" },
+      planning: [["plan-cancel-order", 1]],
+      atomic: [["atomic-refund-payment", 1]],
+    };
+    expect(decide(refund)).toEqual([
+      "derived",
+      "Refund the payment P-9 of order O-1: atomic-refund-payment shop/list_payments shop/refund_payment",
+    ]);
+    const address: TurnSketch = {
+      request: { kind: "start", text: "Change the shipping address of order O-1" },
+      planning: [["plan-ship-order", 1]],
+      atomic: [
+        ["atomic-change-address", 1],
+        ["atomic-ship-order", 0.9],
+      ],
+      moreTools: {
+        "depot/ship_order": { input: { order_id: "string" } },
+        "shop/change_address": { input: { order_id: "string", address: "string" } },
+        "depot/reserve": {},
+      },
+      moreSkills: {
+        "plan-ship-order": {
+          steps: ["Reserve the stock with skill `atomic-reserve-stock`.", "Ship it with skill `atomic-ship-order`."],
+        },
+        "atomic-reserve-stock": { requires: ["depot/reserve"] },
+        "atomic-ship-order": { requires: ["depot/ship_order"] },
+        "atomic-change-address": { requires: ["shop/change_address"] },
+      },
+    };
+    expect(decide(address)).toEqual([
+      "derived",
+      "Change the shipping address of order O-1: atomic-change-address shop/change_address",
+    ]);
+    expect(decide({ ...address, request: { kind: "start", text: "Ship order O-1" } })[0]).toBe("skill plan-ship-order");
+  });
+
+  it("gains a step for a tool that the task names and the plan does not have", () => {
+    const sketch: TurnSketch = {
+      request: { kind: "start", text: "Cancel order O-1 and tell me the stock of the product" },
+      planning: [["plan-cancel-order", 1]],
+      tools: [
+        ["shop/cancel_order", 1],
+        ["depot/get_stock", 0.9],
+        ["shop/get_order", 0.8],
+      ],
+    };
+    expect(decide(sketch).at(-1)).toBe(
+      "Cancel order O-1 and tell me the stock of the product: depot/search_products depot/get_stock",
+    );
+  });
+
   it("is merged where the task has several needs, without doubled steps", () => {
     const sketch: TurnSketch = {
       request: { kind: "start", text: "Cancel order O-1, and return the delivered items of order O-2." },
