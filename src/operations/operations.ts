@@ -79,7 +79,7 @@ export function createOperations(desk: Desk): Operations {
     viewRecord: (id) => readView(desk, id),
     replay: (id) => replayView(desk, id),
 
-    upstreams: () => desk.upstreams.status(),
+    upstreams: () => desk.upstreams.status().map((status) => ({ ...status, prefix: desk.steward.world().prefixes.get(status.label) })),
     passThrough: (label, method, params, caller, options) => {
       if (caller.upstreams !== undefined && !caller.upstreams.has(label))
         throw new Fault("forbidden", `The token does not carry the upstream ${label}.`);

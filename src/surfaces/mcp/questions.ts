@@ -196,6 +196,9 @@ export function plainOptions(call: AgentCall): CallOptions {
     onNotification: (method, params) => deliver(call, method, params),
     inputResponses: call.inputResponses,
     requestState: call.requestState,
+    // An upstream that is told with each request learns what this very agent can answer, not what we could.
+    capabilities: call.capabilities,
+    origin: call.caller.session ?? call.caller.principal,
   };
 }
 
