@@ -74,7 +74,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
       const left = (): number => until - clock.elapsedMs();
       let spent = NOTHING_SPENT;
       const fail = ({ fault, why, said }: Failure): Reply<never> => {
-        if (said !== undefined) tell(fault, said);
+        tell(fault, why, said);
         return { kind: "failed", fault, why, spent };
       };
       const late = (): Reply<never> => {
@@ -124,10 +124,12 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
     },
   };
 
-  /** The server's own words are for the operator alone. */
-  function tell(fault: AskFault, said: string): void {
+  /** The server's own words are for the operator alone. An endpoint that is left alone was told of before. */
+  function tell(fault: AskFault, why: string, said = ""): void {
+    if (fault === "resting") return;
     const quote = redact(cleanText(said.slice(0, 2_000)).text, [...options.secrets(), options.apiKey]).slice(0, 300);
-    options.log("warn", `the model's endpoint did not answer (${fault})`, { model, said: quote });
+    const isModels = fault === "refused" || fault === "cut" || fault === "invalid";
+    options.log(isModels ? "info" : "warn", why, { model, ...(quote === "" ? {} : { said: quote }) });
   }
 }
 

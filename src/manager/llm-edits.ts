@@ -56,7 +56,7 @@ export function editProposer(deps: EditDeps): Manager["proposeEdits"] {
     const decided = new Map<SkillName, ProposedEdit>();
     for (const due of input.due) {
       const ruling = byRules.get(due.skill.name);
-      if (!mayAskAbout(due) || isSettled(ruling, input)) continue;
+      if (!mayAskAbout(due) || isSettled(ruling, input) || needsNewSteps(due, input)) continue;
       const edit = await decideOn(run, due, ruling);
       if (edit !== undefined) decided.set(due.skill.name, edit);
     }
@@ -91,6 +91,12 @@ function mayRewrite(skill: Skill): boolean {
 /** Mended for certain. A rebuild looks at what stands as well: there a mere `keep` of the rules settles nothing. */
 function isSettled(ruling: ProposedEdit | undefined, input: MaintenanceInput): boolean {
   return ruling?.certain === true && !(input.mode === "rebuild" && ruling.kind === "keep");
+}
+
+/** A tool that became several needs further steps, which no replacement within one can say: there the rules' own proposal stands. */
+function needsNewSteps(due: DueSkill, input: MaintenanceInput): boolean {
+  const gone = new Set(due.skill.contract.requires.map((need) => need.tool).filter((tool) => !input.tools.has(tool as ToolKey)));
+  return input.links.some((link) => link.rejected === undefined && link.to.length > 1 && gone.has(link.from));
 }
 
 /** The rules' edits in their order, those the model decided on in their place; further ones at the end, in the order of what is due. */

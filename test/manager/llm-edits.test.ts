@@ -364,6 +364,15 @@ describe("maintenance with a model", () => {
     expect(server.requests).toEqual([]);
   });
 
+  it("does not ask about a tool that became several: that needs steps, which rules can write and a replacement cannot", async () => {
+    const halves = [tool("find_order", ["order_id"]), tool("drop_order", ["order_id", "reason"])];
+    const split = link({ kind: "split", to: halves.map(({ key }) => key), params: {} });
+    const input = inputOf({ due: [{ skill: OWN, verified: CANCEL }], tools: halves, links: [split] });
+    const { edits } = await managerOn(server).manager.proposeEdits(input);
+    expect(edits).toEqual((await rules.proposeEdits(input)).edits);
+    expect(server.requests).toEqual([]);
+  });
+
   it.each([
     ["pinned", "rules", true],
     ["hand-written", "human", false],
