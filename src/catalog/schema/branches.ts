@@ -252,7 +252,7 @@ function landing(walk: Walk, member: Member, y: Branch, into: Extras): Extras {
   const forbidden = y.properties?.get(member.name);
   if (forbidden !== undefined && isNever(forbidden.force())) return "closed";
   if (into !== "typed" || y.additional === undefined) return into;
-  return walk.covers(y.additional.force(), member.node) === "no" ? "closed" : "typed";
+  return walk.covers(y.additional.force(), member.node, "member-removed") === "no" ? "closed" : "typed";
 }
 
 function observeExtras(walk: Walk, x: Branch, y: Branch, at: At, over: Extras, into: Extras): void {
@@ -296,7 +296,7 @@ function observePatterned(walk: Walk, x: Branch, y: Branch, at: At): void {
 function observeNames(walk: Walk, x: Branch, y: Branch, at: At): void {
   const [a, b] = [x.names?.force() ?? ANY, y.names?.force() ?? ANY];
   if (walk.equal.nodes(a, b)) return;
-  const [narrower, wider] = [walk.covers(b, a) === "no", walk.covers(a, b) === "no"];
+  const [narrower, wider] = [walk.covers(b, a, "member-removed") === "no", walk.covers(a, b, "member-removed") === "no"];
   const keyword = "propertyNames";
   const [before, after] = [(): JsonValue => ({ [keyword]: fragment(a) }), (): JsonValue => ({ [keyword]: fragment(b) })];
   if (narrower) walk.note({ kind: "limit-tightened", keyword, edge: false, loosenedToo: wider }, at, before, after);

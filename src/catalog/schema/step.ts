@@ -24,6 +24,12 @@ export interface At {
 /** A fragment to be shown, made only if it is. */
 export type Shown = () => JsonValue | undefined;
 
+/**
+ * Accepted but not understood: for a caller, members that the other branch does not declare; for a reader, members that it declares
+ * and that do not come.
+ */
+export type Loose = "member-removed" | "member-added";
+
 /** What the parts of the walk ask of one another. */
 export interface Walk {
   readonly equal: Equality;
@@ -32,7 +38,10 @@ export interface Walk {
   /** Fragments are made when the observation is kept. */
   note(difference: Difference, at: At, before?: Shown, after?: Shown): void;
   /** Does `b` for certain accept all that `a` accepts? */
-  covers(b: Node, a: Node): Cover;
+  covers(b: Node, a: Node, loose: Loose): Cover;
+  /** What counts as loose where the new schema makes up for something; undefined for the old one: not asked. */
+  readonly looseByNew: Loose;
+  readonly looseByOld: Loose | undefined;
 }
 
 /** Fragments longer than this are shown by their kinds alone. */

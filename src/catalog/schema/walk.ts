@@ -14,7 +14,7 @@ import { accepts } from "./accept.js";
 import { isAny, isImplied, isPlain, kindOf, KINDS } from "./node.js";
 import type { Branch, Kind, Node, Slot } from "./node.js";
 import { narrows, type Cover, type Observation } from "./observation.js";
-import { fragment, branchFragment, isOfKind, nodeOf, presentIn, type At, type Walk } from "./step.js";
+import { fragment, branchFragment, isOfKind, nodeOf, presentIn, type At, type Loose, type Walk } from "./step.js";
 
 /** Pairs of places looked at before a pair that was seen is passed over: keeps schemas that multiply finite. */
 const VISIT_LIMIT = 5_000;
@@ -36,7 +36,9 @@ export function observe(before: Slot, after: Slot, options: { readonly findsRena
       const place = { path, field: field === "" ? undefined : field, coveredByNew, coveredByOld };
       found.push({ ...difference, ...place, before: was?.(), after: is?.() });
     },
-    contained: { known: new Map(), trail: [], visits: 0 },
+    contained: { known: { "member-removed": new Map(), "member-added": new Map() }, trail: [], visits: 0 },
+    looseByNew: "member-removed",
+    looseByOld: "member-added",
     isOver: () => false,
   });
   if (isAny(a) !== isAny(b) && a.branches.length > 0 && b.branches.length > 0)
@@ -47,8 +49,8 @@ export function observe(before: Slot, after: Slot, options: { readonly findsRena
 
 /** What was found out about whether one node contains another, with the pairs found since each question was asked. */
 interface Contained {
-  readonly known: Map<Node, Map<Node, Cover>>;
-  readonly trail: [Node, Node][];
+  readonly known: Readonly<Record<Loose, Map<Node, Map<Node, Cover>>>>;
+  readonly trail: [Loose, Node, Node][];
   /** Places looked at to find out. */
   visits: number;
 }
@@ -58,17 +60,22 @@ interface WalkOptions {
   readonly findsRenames: boolean;
   readonly note: Walk["note"];
   readonly contained: Contained;
+  readonly looseByNew: Loose;
+  readonly looseByOld: Loose | undefined;
   /** True where nothing more needs to be known. */
   readonly isOver: () => boolean;
 }
 
-function startWalk({ equal, findsRenames, note, contained, isOver }: WalkOptions): Walk {
+function startWalk(options: WalkOptions): Walk {
+  const { equal, findsRenames, note, contained, isOver, looseByNew, looseByOld } = options;
   const open = new Map<Node, Set<Node>>();
   const seen = new Map<Node, Set<Node>>();
   let visits = 0;
   const walk: Walk = {
     equal,
     findsRenames,
+    looseByNew,
+    looseByOld,
     note,
     nodes(a, b, at) {
       if (isOver() || has(open, a, b) || equal.nodes(a, b) || (visits > VISIT_LIMIT && has(seen, a, b))) return;
@@ -78,24 +85,25 @@ function startWalk({ equal, findsRenames, note, contained, isOver }: WalkOptions
       observeNodes(walk, a, b, at);
       open.get(a)?.delete(b);
     },
-    covers: (b, a) => coverOf(a, b, equal, contained),
+    covers: (b, a, loose) => coverOf(a, b, loose, equal, contained),
   };
   return walk;
 }
 
 /** Coinductive, like the walk itself: assumed while it is being found out, and taken back with what rests on it. */
-function coverOf(a: Node, b: Node, equal: Equality, contained: Contained): Cover {
-  const known = contained.known.get(a)?.get(b);
+function coverOf(a: Node, b: Node, loose: Loose, equal: Equality, contained: Contained): Cover {
+  const rows = contained.known[loose];
+  const known = rows.get(a)?.get(b);
   if (known !== undefined) return known;
   const mark = contained.trail.length;
-  const row = contained.known.get(a) ?? new Map<Node, Cover>();
-  contained.known.set(a, row.set(b, "fully"));
-  contained.trail.push([a, b]);
+  const row = rows.get(a) ?? new Map<Node, Cover>();
+  rows.set(a, row.set(b, "fully"));
+  contained.trail.push([loose, a, b]);
   let cover: Cover = "fully";
   const note: Walk["note"] = (difference, at) => {
     if (at.coveredByNew === "fully" || cover === "no") return;
     if (narrows(difference)) cover = at.coveredByNew === "loosely" ? "loosely" : "no";
-    else if (difference.kind === "member-removed") cover = "loosely";
+    else if (difference.kind === loose) cover = "loosely";
   };
   const isOver = (): boolean => {
     contained.visits += 1;
@@ -103,9 +111,9 @@ function coverOf(a: Node, b: Node, equal: Equality, contained: Contained): Cover
     if (contained.visits > CONTAINED_VISIT_LIMIT) cover = "no";
     return cover === "no";
   };
-  startWalk({ equal, findsRenames: false, note, contained, isOver }).nodes(a, b, START);
+  startWalk({ equal, findsRenames: false, note, contained, isOver, looseByNew: loose, looseByOld: undefined }).nodes(a, b, START);
   if (cover !== "fully") {
-    for (const [x, y] of contained.trail.splice(mark)) contained.known.get(x)?.delete(y);
+    for (const [side, x, y] of contained.trail.splice(mark)) contained.known[side].get(x)?.delete(y);
     row.set(b, cover);
   }
   return cover;
@@ -230,19 +238,19 @@ function cover(walk: Walk, at: At, xs: readonly Branch[], ys: readonly Branch[],
   if (a.branches.length < 2 && b.branches.length < 2) return at;
   return {
     ...at,
-    coveredByNew: better(at.coveredByNew, within(walk, b, xs)),
-    coveredByOld: better(at.coveredByOld, within(walk, a, ys)),
+    coveredByNew: better(at.coveredByNew, within(walk, b, xs, walk.looseByNew)),
+    coveredByOld: walk.looseByOld === undefined ? "no" : better(at.coveredByOld, within(walk, a, ys, walk.looseByOld)),
   };
 }
 
 /** The cover of the branch that is covered worst, each by the branch of the node that covers it best. */
-function within(walk: Walk, node: Node, branches: readonly Branch[]): Cover {
+function within(walk: Walk, node: Node, branches: readonly Branch[], loose: Loose): Cover {
   let worst: Cover = branches.length === 0 ? "no" : "fully";
   for (const x of branches) {
     let best: Cover = "no";
     for (const y of node.branches) {
       if (y.kind !== x.kind) continue;
-      best = better(best, walk.equal.branches(x, y) ? "fully" : walk.covers(nodeOf(y), nodeOf(x)));
+      best = better(best, walk.equal.branches(x, y) ? "fully" : walk.covers(nodeOf(y), nodeOf(x), loose));
       if (best === "fully") break;
     }
     if (better(worst, best) === worst) worst = best;
