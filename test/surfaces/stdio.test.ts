@@ -241,7 +241,7 @@ describe("the bridge, when the daemon goes and comes back", () => {
     await agent.ask("logging/setLevel", { level: "error" });
     await agent.restart();
     const before = agent.messages.length;
-    expect((await agent.ask("tools/call", CALL))["result"]).toMatchObject({ content: [{ text: "x" }] });
+    expect(await agent.ask("tools/call", CALL)).toMatchObject({ result: { content: [{ text: "x" }] } });
     await until(() => agent.messages.slice(before).some((message) => message["method"] === "notifications/tools/list_changed"));
     expect(agent.operations.passed.filter(({ method }) => method === "logging/setLevel")).toHaveLength(2);
     expect(agent.operations.calls).toHaveLength(1);

@@ -1,5 +1,6 @@
 /** Stopping: calls under way are answered, everything else ends, and nothing is left. */
-import { request } from "node:http";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/model/json.js";
 import { Fault } from "../../src/model/fault.js";
@@ -100,6 +101,25 @@ describe("a stop", () => {
     const stopping = stop(5_000);
     expect(JSON.stringify(await call)).toContain("decline");
     await stopping;
+  });
+});
+
+describe("the app, built apart from listening", () => {
+  it("serves the same routes in anybody's server", async () => {
+    const { surface } = makeSurface();
+    const server = createServer(surface.app);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const session = await bareSession(url);
+    expect((await post(`${url}/mcp`, { jsonrpc: "2.0", id: 1, method: "ping" }, session)).json()).toMatchObject({
+      id: 1,
+      result: {},
+    });
+    expect((await post(`${url}/v1/start_task`, { task: "x" })).status).toBe(200);
+    expect((await post(`${url}/mcp`, "{")).json()).toMatchObject({ error: { code: -32700 } });
+    await surface.close();
+    server.close();
+    server.closeAllConnections();
   });
 });
 

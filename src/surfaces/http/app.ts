@@ -130,20 +130,33 @@ export function createHttpApp(options: HttpAppOptions): HttpSurface {
     return (sessions.use(id)?.transport.inFlight ?? 0) > 0;
   };
 
-  const app = express();
-  app.disable("x-powered-by");
-  app.disable("etag");
-  app.set("query parser", "simple");
-  app.use((req, res, next) => {
+  /** Refuses what comes while stopping, then what comes from elsewhere. True where the request is answered already. */
+  function gate(req: IncomingMessage, res: ServerResponse): boolean {
     if (state.stopping && !finishes(req)) {
       res.setHeader("Connection", "close");
       throw new Fault("shutting-down", "");
     }
     res.setHeader("X-Content-Type-Options", "nosniff");
-    if (!guard(req, res)) next();
+    return guard(req, res);
+  }
+  /** The MCP routes, with everything that belongs to them: express adds nothing to them but time. */
+  async function serveMcp(exposure: Exposure, req: IncomingMessage, res: ServerResponse): Promise<void> {
+    try {
+      if (!gate(req, res)) await mcp(exposure, req, res);
+    } catch (error) {
+      answerError(error, req, res);
+    }
+  }
+
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("query parser", "simple");
+  app.use((req, res, next) => {
+    const exposure = exposureOf(req.url);
+    if (exposure !== undefined) void serveMcp(exposure, req, res);
+    else if (!gate(req, res)) next();
   });
-  app.all("/mcp", (req, res) => mcp("facade", req, res));
-  app.all("/mcp/direct", (req, res) => mcp("direct", req, res));
   app.use(
     "/v1",
     createRest({ operations, version: options.version, requestBytes: policy.requestBytes, metrics, authorise, track }),
@@ -169,8 +182,8 @@ export function createHttpApp(options: HttpAppOptions): HttpSurface {
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => answerError(error, req, res));
 
   /** The last station of every error: a fault as it is, bad JSON as a parse error, anything else under an incident id. */
-  function answerError(error: unknown, req: Request, res: Response): void {
-    const path = req.originalUrl;
+  function answerError(error: unknown, req: IncomingMessage, res: ServerResponse): void {
+    const path = (req as Partial<Request>).originalUrl ?? req.url;
     if (error instanceof NotJson && isMcpPath(path)) {
       if (!res.headersSent) sendJson(res, TRANSPORT_STATUS.badRequest, errorMessage(null, RPC.parse, error.message));
       return;
@@ -185,7 +198,7 @@ export function createHttpApp(options: HttpAppOptions): HttpSurface {
       if (typeof status === "number" && status < HTTP_STATUS.bug)
         fault = new Fault("input-invalid", "The address cannot be read.");
       else {
-        log("error", `bug at ${req.method} ${req.path}`, { incident, error: seen });
+        log("error", `bug at ${req.method} ${path?.slice(0, 200)}`, { incident, error: seen });
         fault = new Fault("bug", `Incident ${incident}.`);
       }
     }
@@ -213,7 +226,12 @@ export function createHttpApp(options: HttpAppOptions): HttpSurface {
       if (!isLoopbackHost(host) && !tokens.configured) {
         throw new Fault("bind-refused", `The address asked for is ${host}.`);
       }
-      return listen(app, host, port, {
+      const listener = (req: IncomingMessage, res: ServerResponse): void => {
+        const exposure = exposureOf(req.url);
+        if (exposure !== undefined) void serveMcp(exposure, req, res);
+        else app(req, res);
+      };
+      return listen(listener, host, port, {
         stopping: () => {
           state.stopping = true;
           for (const session of sessions.all()) session.transport.endStream();
@@ -224,6 +242,11 @@ export function createHttpApp(options: HttpAppOptions): HttpSurface {
     },
     close: end,
   };
+}
+
+function exposureOf(url: string | undefined): Exposure | undefined {
+  if (url === "/mcp" || url?.startsWith("/mcp?") === true) return "facade";
+  return url === "/mcp/direct" || url?.startsWith("/mcp/direct?") === true ? "direct" : undefined;
 }
 
 /** Names under which the daemon may be addressed: what it is bound to, unless that is every address, and what is configured. */

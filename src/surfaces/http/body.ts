@@ -35,15 +35,21 @@ function readBytes(req: IncomingMessage, limitBytes: number): Promise<Buffer | u
     let size = 0;
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > limitBytes) {
-        req.off("data", onData);
-        resolve(undefined);
-      } else chunks.push(chunk);
+      if (size <= limitBytes) chunks.push(chunk);
+      else finish(() => resolve(undefined));
     };
+    const onEnd = (): void => finish(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));
+    const onGone = (): void => finish(() => reject(new Fault("call-cancelled", "The request ended before its body did.")));
+    function finish(settle: () => void): void {
+      req.off("data", onData);
+      req.off("end", onEnd);
+      req.off("close", onGone);
+      settle();
+    }
     req.on("data", onData);
-    req.once("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));
-    req.once("error", reject);
-    req.once("close", () => reject(new Fault("call-cancelled", "The request ended before its body did.")));
+    req.on("end", onEnd);
+    req.on("close", onGone);
+    req.on("error", onGone);
   });
 }
 

@@ -113,7 +113,7 @@ export function createModernEndpoint(agents: Agents, log: Log): ModernEndpoint {
       const exchange: Exchange = { caller, method, trace: traceOf(req) };
       const patience = createPatience(res, header(req, "accept"));
       try {
-        const response = await handlers[exposure].fetch(webRequest(req, gone.signal), {
+        const response = await handlers[exposure].fetch(requestHead(req, gone.signal), {
           parsedBody: body,
           authInfo: { token: "", clientId: caller.principal, scopes: [], extra: exchange },
         });
@@ -133,14 +133,13 @@ function paramsOf(body: unknown): JsonObject {
   return isJsonObject(body) && isJsonObject(body["params"]) ? body["params"] : {};
 }
 
-/** Head of the request as the SDK wants it. The body is handed over parsed. */
-function webRequest(req: IncomingMessage, signal: AbortSignal): Request {
-  const headers = new Headers();
-  for (const name of ["content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name"]) {
-    const value = req.headers[name];
-    if (typeof value === "string") headers.set(name, value);
-  }
-  return new Request(`http://localhost${req.url ?? "/"}`, { method: "POST", headers, signal });
+/**
+ * Head of the request as the SDK's handler reads it. It asks for method, headers and signal and is given the body parsed;
+ * a whole web Request costs more than all the rest of an exchange's way through here.
+ */
+function requestHead(req: IncomingMessage, signal: AbortSignal): Request {
+  const headers = { get: (name: string): string | null => header(req, name.toLowerCase()) ?? null };
+  return { method: "POST", url: req.url ?? "/", headers, signal } as unknown as Request;
 }
 
 const STREAM_HEAD = {

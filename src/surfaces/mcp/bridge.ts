@@ -116,6 +116,7 @@ export function runBridge(options: BridgeOptions): Bridge {
       pass(text, id);
     };
     const send = async (): Promise<void> => {
+      if (method === "tools/call") await settledConnections();
       if (version === undefined) return session.send(message, method, signal, onText);
       const body = JSON.stringify(message);
       await wire.send(await daemon.at(), {
@@ -252,6 +253,15 @@ function createFinder(endpoint: (lost: boolean) => Promise<Endpoint>, ending: Ab
       return finding;
     },
   };
+}
+
+/**
+ * A connection that the daemon closed just now is still in the pool until the loop has seen its end. A call that is sent
+ * on it is lost and cannot be sent again; one whole turn of the loop later it goes out on a connection that lives.
+ */
+async function settledConnections(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 function failure(id: Id, error: unknown): JsonObject {
