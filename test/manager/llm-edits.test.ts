@@ -17,6 +17,7 @@ import {
   fails,
   hangs,
   isCut,
+  opensAfter,
   refuses,
   startModelServer,
   trickles,
@@ -407,13 +408,13 @@ describe("maintenance with a model", () => {
     expect(edit.evidence.at(-1)).toContain(why);
   });
 
-  it("waits for a Retry-After under its cap and asks once more; over it the work is given up [L05] [L06]", async () => {
-    const busy = fails(429, { "retry-after-ms": "40" });
-    server.will(busy, answers(GOOD));
-    const edit = only((await managerOn(server, { limits: { retryAfterMostMs: 60 } }).manager.proposeEdits(LEFT)).edits);
+  it("waits at least as long as a Retry-After under its cap asks and comes back once; over it the work is given up [L05] [L06]", async () => {
+    server.will(opensAfter(40, answers(GOOD)));
+    const limits = { retryAfterMostMs: 60, editRetries: 1 };
+    const edit = only((await managerOn(server, { limits }).manager.proposeEdits(LEFT)).edits);
     expect(edit.by).toBe("llm");
     expect(server.requests).toHaveLength(2);
-    server.will(busy, answers(GOOD));
+    server.will(opensAfter(40, answers(GOOD)));
     expect((await managerOn(server, { limits: { retryAfterMostMs: 20 } }).manager.proposeEdits(LEFT)).edits).toEqual([]);
     expect(server.requests).toHaveLength(3);
   });
