@@ -20,13 +20,15 @@ import { redactArgs } from "./host/redact.js";
 import { packageVersion } from "./host/starter.js";
 import { watchPaths, type Watching } from "./host/watch.js";
 import { watchConfig } from "./config/watch.js";
+import { createLlm } from "./manager/llm.js";
+import { openMemory } from "./manager/llm-memory.js";
 import { createRules } from "./manager/rules.js";
 import { proposeByRules } from "./maintain/propose.js";
 import type { Config } from "./model/config.js";
 import type { Event } from "./model/event.js";
 import type { SkillName } from "./model/ids.js";
 import type { Operations } from "./model/operations.js";
-import type { Upstreams } from "./model/ports.js";
+import type { Manager, Upstreams } from "./model/ports.js";
 import type { Problem } from "./model/problem.js";
 import { lockFormat, type LockEntry } from "./model/skill.js";
 import type { ListedTool } from "./model/tool.js";
@@ -96,7 +98,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     steward,
     store,
     upstreams,
-    manager: createRules(proposeByRules),
+    manager: managerOf(options, config, report),
     clock,
     chance: systemChance(),
     log: report,
@@ -152,6 +154,31 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
       await store.close();
     },
   };
+}
+
+/** Rules decide by default; a configured model decides with rules under it. */
+function managerOf(
+  options: ComposeOptions,
+  config: Config,
+  log: (level: "info" | "warn" | "error", text: string, data?: Record<string, unknown>) => void,
+): Manager {
+  const rules = createRules(proposeByRules);
+  const { manager } = config;
+  if (manager.kind === "rules") return rules;
+  return createLlm({
+    baseUrl: manager.baseUrl,
+    model: manager.model,
+    apiKey: options.env[manager.apiKeyEnv],
+    rules,
+    log,
+    memory: openMemory({ path: join(options.home, "state/manager.json"), files: nodeFiles(), log }),
+    secrets: () => config.secrets,
+    ...(manager.applyChecked === undefined ? {} : { applyChecked: manager.applyChecked }),
+    limits: {
+      ...(manager.viewTimeoutMs === undefined ? {} : { viewMs: manager.viewTimeoutMs }),
+      ...(manager.maintenanceTokens === undefined ? {} : { maintenanceTokens: manager.maintenanceTokens }),
+    },
+  });
 }
 
 async function openUpstreams(
