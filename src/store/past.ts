@@ -22,3 +22,30 @@ export function advancePast(past: Past, before: Lock | undefined, record: Librar
   }
   return next;
 }
+
+export interface PastKeeper {
+  /** From what was read: the past up to a lock, and whether the cache knows it. */
+  start(states: Past, lock: Lock, cached: boolean): void;
+  note(revisions: readonly LibraryRevisionRecord[]): void;
+  /** Writes the cache where it is behind. */
+  save(): Promise<void>;
+}
+
+export function keepPast(write: (states: Past, revision: number) => Promise<void>): PastKeeper {
+  let now: { states: Past; lock: Lock; cached: boolean } | undefined;
+  return {
+    start(states, lock, cached) {
+      now = { states, lock, cached };
+    },
+    note(revisions) {
+      for (const record of revisions) {
+        if (now !== undefined) now = { states: advancePast(now.states, now.lock, record), lock: record.lock, cached: false };
+      }
+    },
+    async save() {
+      if (now === undefined || now.cached) return;
+      await write(now.states, now.lock.revision);
+      now.cached = true;
+    },
+  };
+}

@@ -8,10 +8,8 @@
  * All writes run one after the other in one queue. See commit.ts for how a batch becomes durable, logs.ts for calls and
  * episodes, lock.ts for who may write, places.ts for where things lie.
  */
-import { existsSync, type Dirent } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { ensureFolder, errorCode, nodeFiles, TEMPORARY, unwritable, type Files } from "../host/files.js";
+import { ensureFolder, errorCode, nodeFiles, unwritable, type Files } from "../host/files.js";
 import type { Log } from "../host/log.js";
 import { ownStartTime } from "../host/processes.js";
 import { holdsFormat, presenceFormat } from "../model/catalog.js";
@@ -21,7 +19,7 @@ import { lineageFormat } from "../model/lineage.js";
 import { rejectedFormat } from "../model/maintenance.js";
 import type { Ground, Store } from "../model/ports.js";
 import type { Problem } from "../model/problem.js";
-import { lockFormat, type LibraryRevisionRecord, type Lock } from "../model/skill.js";
+import { lockFormat } from "../model/skill.js";
 import { standingsFormat } from "../model/standing.js";
 import { createCommitter, type SmallDocuments } from "./commit.js";
 import { ensureOperatorToken, readDaemon, writeDaemon } from "./daemon.js";
@@ -31,11 +29,13 @@ import { writePastCache } from "./library.js";
 import { lockHome, type HomeLock, type LockTimes } from "./lock.js";
 import { openLogs, type LogsOptions } from "./logs.js";
 import { writePack } from "./packs.js";
-import { advancePast, type Past } from "./past.js";
+import { keepPast } from "./past.js";
 import { FOLDERS, places } from "./places.js";
 import { planBatch, type Smalls } from "./plan.js";
 import { createReading } from "./reading.js";
 import { smallDocument } from "./small.js";
+import { sweepTemporary } from "./sweep.js";
+import { createTurns } from "./turns.js";
 
 export interface StoreOptions {
   readonly home: string;
@@ -101,19 +101,12 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
   const safeMode = lock.crashes >= SAFE_AFTER;
   if (safeMode) log.warn(`${lock.crashes} starts in a row ended before the home was ready: everything derived is rebuilt`);
 
-  let queue: Promise<unknown> = Promise.resolve();
+  const past = keepPast((states, revision) => writePastCache(shelf, states, revision));
+  const { inTurn } = createTurns();
   let closed = false;
   let announced = false;
   let recovered: Promise<readonly Problem[]> | undefined;
-  let past: { states: Past; lock: Lock; cached: boolean } | undefined;
   let readyTimer: NodeJS.Timeout | undefined;
-
-  /** One after the other; a failure of one does not keep the next from running. */
-  function inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
-    const result = queue.then(run);
-    queue = result.catch(() => undefined);
-    return result;
-  }
 
   function writing<Result>(what: string, run: () => Promise<Result>): Promise<Result> {
     return inTurn(async () => {
@@ -146,11 +139,11 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
     recovered = Promise.resolve([]);
     const reading = await readGround({ shelf, smalls, logs, problems: found, useCaches: !safeMode });
     const { ground } = reading;
-    past = { states: reading.past, lock: smalls.lock.value, cached: !reading.stale.past };
+    past.start(reading.past, smalls.lock.value, !reading.stale.past);
     readyTimer ??= setTimeout(() => void markReady().catch(() => undefined), READY_MS).unref();
     if (lock.tookOver) background("sweeping temporary files", () => sweepTemporary(home, files));
     if (reading.stale.pack) background("packing definitions", () => writePack(home, files, ground.documents));
-    if (reading.stale.past) background("caching earlier skills", () => cachePast());
+    if (reading.stale.past) background("caching earlier skills", () => past.save());
     return ground;
   }
 
@@ -161,15 +154,23 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
     }).catch((error: unknown) => log.warn(`${what} failed`, { error }));
   }
 
-  async function cachePast(): Promise<void> {
-    if (past === undefined || past.cached) return;
-    await writePastCache(shelf, past.states, past.lock.revision);
-    past.cached = true;
-  }
-
-  function notePast(revisions: readonly LibraryRevisionRecord[]): void {
-    for (const record of revisions) {
-      if (past !== undefined) past = { states: advancePast(past.states, past.lock, record), lock: record.lock, cached: false };
+  async function close(): Promise<void> {
+    if (closed) return;
+    closed = true;
+    clearTimeout(readyTimer);
+    try {
+      lock.assertHeld();
+      // What failed before is given a last chance; if it fails again, the next start does it.
+      await committer.finish();
+      await past.save();
+    } catch (error) {
+      log.warn("closing left work for the next start", { error });
+    }
+    try {
+      if (announced && readDaemon(home)?.pid === process.pid) await files.unlink(join(home, places.daemon));
+      await files.close();
+    } finally {
+      await lock.release();
     }
   }
 
@@ -189,7 +190,7 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
         await committer.finish();
         const batch = planBatch(changes, valuesOf(smalls));
         await committer.commit(batch);
-        notePast(batch.revisions);
+        past.note(batch.revisions);
       }),
     announce: (daemon) =>
       writing("announcing the daemon", async () => {
@@ -204,23 +205,7 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
         return tokens.value;
       }),
     writeTokens: (next) => writing("writing tokens", () => tokens.replace(next)),
-    close: () =>
-      inTurn(async () => {
-        if (closed) return;
-        closed = true;
-        clearTimeout(readyTimer);
-        try {
-          lock.assertHeld();
-          // What failed before is given a last chance; if it fails again, the next start does it.
-          await committer.finish();
-          await cachePast();
-        } catch (error) {
-          log.warn("closing left work for the next start", { error });
-        }
-        if (announced && readDaemon(home)?.pid === process.pid) await files.unlink(join(home, places.daemon));
-        await files.close();
-        await lock.release();
-      }),
+    close: () => inTurn(close),
   };
 }
 
@@ -256,18 +241,4 @@ function valuesOf(smalls: SmallDocuments): Smalls {
 /** Errors of the system become Faults for people; everything else is passed on as it is. */
 function inWords(what: string, error: unknown): unknown {
   return error instanceof Fault || errorCode(error) === undefined ? error : unwritable(what, error);
-}
-
-/** Removes temporary files that a killed process left: with the lock held, they are nobody's. */
-async function sweepTemporary(home: string, files: Files): Promise<void> {
-  const sweep = async (folder: string, deep: boolean): Promise<void> => {
-    if (!existsSync(join(home, folder))) return;
-    const entries: Dirent[] = await readdir(join(home, folder), { withFileTypes: true });
-    for (const entry of entries) {
-      if (entry.isFile() && entry.name.startsWith(".") && entry.name.endsWith(TEMPORARY))
-        await files.unlink(join(home, folder, entry.name));
-      else if (deep && entry.isDirectory()) await sweep(`${folder}/${entry.name}`, true);
-    }
-  };
-  for (const folder of FOLDERS) await sweep(folder, folder === places.skills);
 }
