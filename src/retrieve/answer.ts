@@ -18,16 +18,33 @@ export interface Cut {
   readonly exact: ReadonlySet<number>;
   /** Best score. */
   readonly top: number;
-  readonly topRaw: number;
+  readonly strength: number;
+  /** Words of the need. */
+  readonly words: number;
   readonly scoring: ToolScoring;
+}
+
+/** The cut-off is given for needs of so many words, and stays within these bounds. */
+const USUAL_WORDS = 6;
+const CUT_LEAST = 0.4;
+const CUT_MOST = 0.9;
+
+/** The part of the best score down to which tools are shown. */
+export function cutFor(words: number, scoring: { readonly cutOff: number; readonly cutOffLength: number }): number {
+  const part = scoring.cutOff - scoring.cutOffLength * Math.log((1 + words) / (1 + USUAL_WORDS));
+  return Math.min(CUT_MOST, Math.max(CUT_LEAST, part));
+}
+
+/** How far the best tool can be trusted to be an answer at all (score.ts, `floor`). Grows with the raw score, from 0. */
+export function strengthOf(topRaw: number, words: number, documents: number, scoring: ToolScoring): number {
+  return topRaw / (Math.sqrt(1 + words) * Math.pow(Math.log(Math.max(2, documents) + 1), scoring.idfPower));
 }
 
 /** The part of a sorted ranking worth showing: nothing below the floor, nothing far below the best; exact names always. */
 export function cutOff(index: Bm25fIndex<IndexedTool>, ranked: readonly Ranked[], cut: Cut): Ranked[] {
-  const { exact, top, topRaw, scoring } = cut;
-  const kept = ranked.filter(
-    ({ slot, score }) => exact.has(slot) || (topRaw >= scoring.floor && score > 0 && score >= scoring.cutOff * top),
-  );
+  const { exact, top, strength, words, scoring } = cut;
+  const least = cutFor(words, scoring) * top;
+  const kept = ranked.filter(({ slot, score }) => exact.has(slot) || (strength >= scoring.floor && score > 0 && score >= least));
   const copies = new Map<string, number>();
   const inPlace: Ranked[] = [];
   const after: Ranked[] = [];

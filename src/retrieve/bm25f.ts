@@ -300,13 +300,14 @@ export function payloadOf<Payload>(index: Bm25fIndex<Payload>, slot: number): Pa
   return index.shared.payloads[slot] as Payload;
 }
 
-/** Live documents that have the term, in order of their slots. */
-export function slotsWith(index: Bm25fIndex<unknown>, term: string): number[] {
+/** Live documents that have the term (in one field, if given), in order of their slots. */
+export function slotsWith(index: Bm25fIndex<unknown>, term: string, field?: number): number[] {
   const number = index.shared.termOf.get(term);
   if (number === undefined) return [];
   const slots: number[] = [];
   eachPosting(index.shared, number, (packed) => {
     const slot = packed >>> 12;
+    if (field !== undefined && ((packed >>> 8) & 15) !== field) return;
     if (index.alive[slot] === 1 && slots.at(-1) !== slot) slots.push(slot);
   });
   return slots;

@@ -21,6 +21,8 @@ export interface PhraseScoring {
   /** A name that the need has whole gains this part of the score. */
   readonly name: number;
   readonly nameField: number;
+  /** The same two in the raw score. */
+  readonly sure: { readonly pair: number; readonly name: number };
 }
 
 /** Adds to each candidate what its word order and its name are worth. The order of candidates is left to the caller. */
@@ -34,7 +36,7 @@ export function addPhrases(
   for (const one of ranked) {
     const { pairs, name } = asked.readIn(one.slot, scoring);
     one.score = (one.score + scoring.pair * pairs) * (1 + scoring.name * name);
-    one.raw = (one.raw + scoring.pair * pairs) * (1 + scoring.name * name);
+    one.raw = (one.raw + scoring.sure.pair * pairs) * (1 + scoring.sure.name * name);
   }
 }
 

@@ -34,15 +34,54 @@ const CLAUSE_DEPTH = 20;
 
 export function rank(index: Bm25fIndex<unknown>, query: ParsedQuery, options: RankOptions): Ranked[] {
   const dense = new Float64Array(index.alive.length);
-  const byGroup = query.groups.map((group) => groupContribution(index, group.alternatives, options.scoring, dense));
-  const whole = best(index, dense, options.count, options.accept, (add) => {
-    byGroup.forEach((one, number) => add(one, query.groups[number]?.weight ?? 0));
-  });
+  const touched = new Int32Array(index.alive.length);
+  const byGroup = query.groups.map((group) => remembered(index, group, options.scoring, dense));
+  const weighted = byGroup.map((one, number) => [one, query.groups[number]?.weight ?? 0] as const);
+  const whole = best(index, dense, touched, options.count, options.accept, weighted);
   const ranked = whole.map(({ slot, score }) => ({ slot, raw: score, score }));
   if (query.clauses.length > 0 && options.clauses > 0 && ranked.length > 0) {
-    byClause(index, query, byGroup, dense, ranked, options);
+    byClause(index, query, byGroup, { dense, touched }, ranked, options);
   }
   return ranked;
+}
+
+/** Contributions are worth remembering from this many documents on … */
+const REMEMBERED_LEAST = 256;
+/** … up to this many entries for each document of the index, all together. */
+const REMEMBERED_PER_DOCUMENT = 32;
+
+interface Memory {
+  readonly scoring: Bm25fScoring;
+  readonly byTerm: Map<string, Contribution>;
+  entries: number;
+}
+const memories = new WeakMap<Bm25fIndex<unknown>, Memory>();
+
+/** Common words come in every other need: what they contribute is a function of the face and the word, and is kept. */
+function remembered(
+  index: Bm25fIndex<unknown>,
+  group: ParsedQuery["groups"][number],
+  scoring: Bm25fScoring,
+  dense: Float64Array,
+): Contribution | undefined {
+  let memory = memories.get(index);
+  if (memory?.scoring !== scoring) {
+    memory = { scoring, byTerm: new Map(), entries: 0 };
+    memories.set(index, memory);
+  }
+  const name = group.joined ? `+${group.term}` : group.term;
+  const known = memory.byTerm.get(name);
+  if (known !== undefined) return known;
+  const worked = groupContribution(index, group.alternatives, scoring, dense);
+  const size = worked?.slots.length ?? 0;
+  if (worked === undefined || size < REMEMBERED_LEAST) return worked;
+  if (memory.entries + size > REMEMBERED_PER_DOCUMENT * index.documents) {
+    memory.byTerm.clear();
+    memory.entries = 0;
+  }
+  memory.byTerm.set(name, worked);
+  memory.entries += size;
+  return worked;
 }
 
 /** What a group adds to a document: its best alternative there, each by its factor. */
@@ -60,45 +99,49 @@ function groupContribution(
   const [first] = parts;
   if (first === undefined) return undefined;
   if (parts.length === 1 && first.factor === 1) return first.part;
-  const touched: number[] = [];
+  const slots = new Int32Array(parts.reduce((sum, { part }) => sum + part.slots.length, 0));
+  let count = 0;
   for (const { factor, part } of parts) {
     for (let i = 0; i < part.slots.length; i++) {
       const slot = part.slots[i] ?? 0;
       const score = factor * (part.scores[i] ?? 0);
       const before = dense[slot] ?? 0;
-      if (before === 0) touched.push(slot);
+      if (before === 0) slots[count++] = slot;
       if (score > before) dense[slot] = score;
     }
   }
-  const slots = Int32Array.from(touched);
-  const scores = Float64Array.from(touched, (slot) => dense[slot] ?? 0);
-  for (const slot of touched) dense[slot] = 0;
-  return { slots, scores };
+  const scores = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const slot = slots[i] ?? 0;
+    scores[i] = dense[slot] ?? 0;
+    dense[slot] = 0;
+  }
+  return { slots: slots.slice(0, count), scores };
 }
-
-type Add = (one: Contribution | undefined, weight: number) => void;
 
 /** Adds up in `dense` (left as all zeros), then takes the `count` best accepted slots. */
 function best(
   index: Bm25fIndex<unknown>,
   dense: Float64Array,
+  touched: Int32Array,
   count: number,
   accept: (slot: number) => boolean,
-  addAll: (add: Add) => void,
+  parts: Iterable<readonly [one: Contribution | undefined, weight: number]>,
 ): { slot: number; score: number }[] {
-  const touched: number[] = [];
-  addAll((one, weight) => {
-    if (one === undefined || weight === 0) return;
+  let reached = 0;
+  for (const [one, weight] of parts) {
+    if (one === undefined || weight === 0) continue;
     const { slots, scores } = one;
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i] ?? 0;
       const before = dense[slot] ?? 0;
-      if (before === 0) touched.push(slot);
+      if (before === 0) touched[reached++] = slot;
       dense[slot] = before + weight * (scores[i] ?? 0);
     }
-  });
+  }
   const top = new Best(index, count);
-  for (const slot of touched) {
+  for (let i = 0; i < reached; i++) {
+    const slot = touched[i] ?? 0;
     const score = dense[slot] ?? 0;
     dense[slot] = 0;
     if (score > 0 && top.wants(slot, score) && accept(slot)) top.put(slot, score);
@@ -183,16 +226,15 @@ function byClause(
   index: Bm25fIndex<unknown>,
   query: ParsedQuery,
   byGroup: readonly (Contribution | undefined)[],
-  dense: Float64Array,
+  { dense, touched }: { dense: Float64Array; touched: Int32Array },
   ranked: Ranked[],
   options: RankOptions,
 ): void {
   const max = ranked[0]?.score ?? 0;
   const gain = new Map<number, number>();
   for (const clause of query.clauses) {
-    const top = best(index, dense, CLAUSE_DEPTH, options.accept, (add) => {
-      for (const [number, weight] of clause) add(byGroup[number], weight);
-    });
+    const parts = [...clause].map(([number, weight]) => [byGroup[number], weight] as const);
+    const top = best(index, dense, touched, CLAUSE_DEPTH, options.accept, parts);
     const voice = Math.min(1, (top[0]?.score ?? 0) / (options.clauseFull * max));
     top.forEach(({ slot }, i) => gain.set(slot, Math.max(gain.get(slot) ?? 0, voice / (i + 1))));
   }

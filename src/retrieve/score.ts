@@ -45,19 +45,27 @@ export interface TextScoring {
   readonly nameCover: number;
   /** Candidates that are ranked a second time. */
   readonly rerank: number;
-  /** What is shown reaches down to this part of the best score, 0…1. */
+  /** What is shown reaches down to this part of the best score, 0…1, for a need of six words. */
   readonly cutOff: number;
+  /** A longer need asks for more things: the cut-off falls by this for each e-fold of its words (and rises for shorter ones), ≥ 0. */
+  readonly cutOffLength: number;
 }
 
 export interface ToolScoring extends TextScoring {
   readonly fields: Readonly<Record<ToolField, FieldWeight>>;
+  /** The same as `pair` and `nameCover`, in the raw score by which an answer is trusted at all: phrases and names are surer signs. */
+  readonly surePair: number;
+  readonly sureName: number;
   /** Share of the score that the best tool of the same server decides, 0…1; off where there is one server. */
   readonly coherence: number;
   /** Part of a tool's score that its required input's suppliers inherit, 0…1. */
   readonly closure: number;
   /** How many of the best tools bring their suppliers. */
   readonly closureDepth: number;
-  /** Below this raw score of the best tool, nothing is answered; 0 = always answer. */
+  /**
+   * Below this strength of the best tool, nothing is answered; 0 = always answer. Strength is the raw score over
+   * √(1 + words of the need) and ln(tools + 1)^idfPower, so that it means the same for short and long needs, small and large catalogs.
+   */
   readonly floor: number;
 }
 
@@ -85,12 +93,15 @@ export const TOOL_SCORING: ToolScoring = Object.freeze({
   pair: 2,
   pairLate: 0.6,
   nameCover: 0.3,
+  surePair: 6,
+  sureName: 2,
   coherence: 0.4,
   closure: 0.2,
   closureDepth: 5,
   rerank: 300,
-  cutOff: 0.7,
-  floor: 1,
+  cutOff: 0.75,
+  cutOffLength: 0.1,
+  floor: 0.35,
 });
 
 export type SkillField = "name" | "description" | "steps" | "tools" | "body";
@@ -121,4 +132,5 @@ export const SKILL_SCORING: SkillScoring = Object.freeze({
   nameCover: 0.3,
   rerank: 60,
   cutOff: 0.25,
+  cutOffLength: 0,
 });

@@ -138,6 +138,7 @@ export function searchSkills(index: SkillIndex, query: string, options: SkillSea
     lateFrom: 2,
     name: scoring.nameCover,
     nameField: 0,
+    sure: { pair: scoring.pair, name: scoring.nameCover },
   });
   sortRanked(index.text, ranked);
   const top = ranked[0]?.score ?? 0;

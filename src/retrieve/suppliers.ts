@@ -16,6 +16,8 @@ const YIELDS: ReadonlySet<string> = new Set(
   ["search", "list", "find", "get", "lookup", "query", "fetch", "retrieve", "read", "show", "all", "create"].map(stem),
 );
 
+const NAME_FIELD = 0;
+
 export interface SupplierOptions {
   /** How many of the best tools bring their suppliers. */
   readonly depth: number;
@@ -54,10 +56,10 @@ function suppliersOf(index: Bm25fIndex<IndexedTool>, slot: number): Set<number> 
   for (const parameter of required) {
     const entity = entityOf(parameter);
     if (entity === undefined) continue;
-    for (const other of slotsWith(index, entity)) {
+    for (const other of slotsWith(index, entity, NAME_FIELD)) {
       const { tool: candidate, nameTerms, required: needs } = payloadOf(index, other);
       if (other === slot || candidate.label !== tool.label || needs.includes(parameter)) continue;
-      if (nameTerms.includes(entity) && nameTerms.some((term) => YIELDS.has(term))) found.add(other);
+      if (nameTerms.some((term) => YIELDS.has(term))) found.add(other);
     }
   }
   return found;

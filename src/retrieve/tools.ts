@@ -7,7 +7,7 @@
  */
 import type { ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { Tool } from "../model/tool.js";
-import { cutOff } from "./answer.js";
+import { cutOff, strengthOf } from "./answer.js";
 import type { Bm25fIndex, Document } from "./bm25f.js";
 import { buildIndex, idOf, moveIndex, payloadOf, slotOf } from "./bm25f.js";
 import type { Bm25fScoring } from "./contribution.js";
@@ -83,6 +83,8 @@ export interface ToolSearch {
   readonly abstained: boolean;
   /** Text score of the best tool, not normalised; 0 without any. */
   readonly topRaw: number;
+  /** How far the best tool can be trusted to be an answer at all: `topRaw`, comparable between needs and catalogs. */
+  readonly strength: number;
 }
 
 /** The fields of a tool, and one of whole names; names, leads, descriptions and parameter names are kept in order. */
@@ -176,13 +178,16 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
   sortRanked(text, ranked);
   const ordered = [...ranked.filter(({ slot }) => exact.has(slot)), ...ranked.filter(({ slot }) => !exact.has(slot))];
   const top = ranked[0]?.score ?? 0;
-  const shown = options.whole === true ? ordered : cutOff(text, ordered, { exact, top, topRaw, scoring });
+  const words = parsed.groups.filter(({ joined }) => !joined).length;
+  const strength = strengthOf(topRaw, words, text.documents, scoring);
+  const shown = options.whole === true ? ordered : cutOff(text, ordered, { exact, top, strength, words, scoring });
   const hits = shown.slice(0, options.limit);
   return {
     hits: toHits(index, hits, { parsed, exact, top, supplied, instead }),
     unmatched: unmatchedWords(text, parsed, accept),
     abstained: shown.length === 0 && ordered.length > 0,
-    topRaw,
+    topRaw: rounded(topRaw),
+    strength: rounded(strength),
   };
 }
 
@@ -200,12 +205,25 @@ function rankByText(index: ToolIndex, parsed: ParsedQuery, scoring: ToolScoring,
     lateFrom: DESCRIPTION_FIELD,
     name: scoring.nameCover,
     nameField: 0,
+    sure: { pair: scoring.surePair, name: scoring.sureName },
   });
   sortRanked(index.text, ranked);
   return ranked;
 }
 
+const textScorings = new WeakMap<ToolScoring, Bm25fScoring>();
+
+/** The same object each time, so that what was worked out with it can be told. */
 function bm25fScoring(scoring: ToolScoring): Bm25fScoring {
+  let text = textScorings.get(scoring);
+  if (text === undefined) {
+    text = toBm25f(scoring);
+    textScorings.set(scoring, text);
+  }
+  return text;
+}
+
+function toBm25f(scoring: ToolScoring): Bm25fScoring {
   return {
     weights: [...TOOL_FIELDS.map((field) => scoring.fields[field].weight), 0],
     bs: [...TOOL_FIELDS.map((field) => scoring.fields[field].b), 0],
