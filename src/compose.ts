@@ -21,7 +21,7 @@ import { packageVersion } from "./host/starter.js";
 import { watchPaths, type Watching } from "./host/watch.js";
 import { watchConfig } from "./config/watch.js";
 import { createLlm } from "./manager/llm.js";
-import { openMemory } from "./manager/llm-memory.js";
+import { openMemory, type KeptMemory } from "./manager/llm-memory.js";
 import { createRules } from "./manager/rules.js";
 import { proposeByRules } from "./maintain/propose.js";
 import type { Config } from "./model/config.js";
@@ -94,11 +94,12 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     if (effect.kind === "log") log[effect.level](effect.text, effect.data);
   });
   const { upstreams, settled } = await openUpstreams(options, config, (event) => void steward.post(event).catch(() => undefined));
+  const memory = openMemory({ path: join(home, "state/manager.json"), files: nodeFiles(), log: report });
   const desk: Desk = {
     steward,
     store,
     upstreams,
-    manager: managerOf(options, config, report),
+    manager: managerOf(options, config, memory, report),
     clock,
     chance: systemChance(),
     log: report,
@@ -151,6 +152,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
       await Promise.all(desk.memory.turns.values());
       await steward.close();
       await settled();
+      await memory.settled();
       await store.close();
     },
   };
@@ -171,12 +173,12 @@ function managerOf(
     apiKey: options.env[manager.apiKeyEnv],
     rules,
     log,
-    memory: openMemory({ path: join(options.home, "state/manager.json"), files: nodeFiles(), log }),
+    memory,
     secrets: () => config.secrets,
     ...(manager.applyChecked === undefined ? {} : { applyChecked: manager.applyChecked }),
     limits: {
       ...(manager.viewTimeoutMs === undefined ? {} : { viewMs: manager.viewTimeoutMs }),
-      ...(manager.maintenanceTokens === undefined ? {} : { maintenanceTokens: manager.maintenanceTokens }),
+      ...(manager.maintenanceTokens === undefined ? {} : { runTokens: manager.maintenanceTokens }),
     },
   });
 }
