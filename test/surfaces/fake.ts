@@ -32,6 +32,9 @@ export interface FakeCall {
   readonly args: JsonValue | undefined;
   readonly caller: Caller;
   readonly meta: JsonObject | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly origin: string | undefined;
+  readonly capabilities: JsonObject | undefined;
   readonly direct: boolean;
   readonly signal: AbortSignal;
   readonly requestState: string | undefined;
@@ -241,6 +244,9 @@ export function fakeOperations(
         args: input.arguments,
         caller,
         meta: options.meta,
+        headers: options.headers,
+        origin: options.origin,
+        capabilities: options.capabilities,
         direct: options.direct,
         signal: options.signal,
         requestState: options.requestState,

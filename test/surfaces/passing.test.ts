@@ -52,7 +52,7 @@ describe("resources of upstreams", () => {
       ]);
       const { resourceTemplates } = await client.listResourceTemplates();
       expect(resourceTemplates.map((template) => template.uriTemplate)).toEqual([
-        "steward://results/{id}",
+        "steward://results/{id}{/page}",
         "steward://upstream/ark/db://ark/{id}/row",
         "steward://upstream/zoo/db://zoo/{id}/row",
       ]);

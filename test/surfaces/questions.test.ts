@@ -154,6 +154,7 @@ describe("a call that waits for a modern agent's answer", () => {
     caller: { principal: "bot", rights: new Set(), upstreams: undefined, session: undefined },
     signal: new AbortController().signal,
     meta: undefined,
+    headers: undefined,
     episode: undefined,
     capabilities: { elicitation: {} },
     inputResponses: undefined,

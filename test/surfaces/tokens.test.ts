@@ -156,12 +156,15 @@ describe("rights", () => {
 });
 
 describe("a caller's Authorization", () => {
-  it("never goes on to an upstream [A05]", async () => {
+  it("never goes on to an upstream, though other headers may where its allow list names them [A05]", async () => {
     const { url, operations } = await start({ tokens: TEAM });
-    const client = await legacyClient(url, "/mcp", {}, { authorization: "Bearer s3cret" });
+    const client = await legacyClient(url, "/mcp", {}, { authorization: "Bearer s3cret", "x-tenant": "t7", cookie: "s3cret" });
     await client.callTool({ name: "call_tool", arguments: { tool: "shop/get_order" }, _meta: { "x/own": 1 } });
     const [call] = operations.calls;
     expect(call?.meta).toEqual({ "x/own": 1 });
+    expect(call?.headers).toMatchObject({ "x-tenant": "t7" });
+    for (const name of ["authorization", "cookie", "host", "mcp-session-id", "content-type"])
+      expect(call?.headers).not.toHaveProperty(name);
     expect(JSON.stringify({ ...call, caller: call?.caller.principal })).not.toContain("s3cret");
   });
 });

@@ -53,7 +53,7 @@ export function createLegacyEndpoint(agents: Agents, sessions: Sessions, now: ()
       era: "legacy",
       lives: "connection",
       caller: () => session.caller,
-      trace: (message) => transport.traceOf(message),
+      headers: (message) => transport.headersOf(message),
     });
     const session: Session = { id, exposure, server, transport, caller: agentCaller(basics, id), usedAtMs: now() };
     await server.connect(transport);

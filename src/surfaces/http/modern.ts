@@ -12,12 +12,13 @@ import { isJsonObject } from "../../model/json.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Caller } from "../../model/operations.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
+import type { Headers } from "../mcp/agent-call.js";
 import { followedUris } from "../mcp/agents.js";
 import type { Agents, Log } from "../mcp/agents.js";
 import type { Exposure } from "../mcp/tools.js";
 import { META } from "../mcp/translate.js";
 import { agentCaller } from "./legacy.js";
-import { keepAlive, traceOf } from "./session-transport.js";
+import { keepAlive } from "./session-transport.js";
 import type { CallerBasics } from "./tokens.js";
 import { TRANSPORT_STATUS } from "./translate.js";
 
@@ -30,7 +31,7 @@ export interface ModernEndpoint {
 interface Exchange {
   readonly caller: Caller;
   readonly method: string | undefined;
-  readonly trace: JsonObject | undefined;
+  readonly headers: Headers;
   [key: string]: unknown;
 }
 
@@ -76,7 +77,7 @@ export function createModernEndpoint(agents: Agents, log: Log): ModernEndpoint {
           era: "modern",
           lives: "exchange",
           caller: () => exchange.caller,
-          trace: () => exchange.trace,
+          headers: () => exchange.headers,
           ...(exchange.method === undefined ? {} : { method: exchange.method }),
         });
       },
@@ -110,7 +111,7 @@ export function createModernEndpoint(agents: Agents, log: Log): ModernEndpoint {
         if (!res.writableFinished) gone.abort();
       });
       if (method === "subscriptions/listen") res.once("close", agents.followAll(followedUris(paramsOf(body)), caller));
-      const exchange: Exchange = { caller, method, trace: traceOf(req) };
+      const exchange: Exchange = { caller, method, headers: req.headers };
       const patience = createPatience(res, header(req, "accept"));
       try {
         const response = await handlers[exposure].fetch(requestHead(req, gone.signal), {

@@ -11,6 +11,7 @@ import { z } from "zod";
 import { Fault, Refusal } from "../../model/fault.js";
 import type { Caller, Operations } from "../../model/operations.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
+import { passedHeaders } from "../mcp/agent-call.js";
 import { inputFault, readInput } from "../mcp/facade-input.js";
 import type { Outcome } from "../mcp/tools.js";
 import { refusalResult } from "../mcp/translate.js";
@@ -69,6 +70,7 @@ async function serve(route: Route, req: Request, res: Response, options: RestOpt
       body: body as never,
       caller,
       signal: gone.signal,
+      headers: passedHeaders(req.headers),
       inEpisode: (episode) => res.setHeader("Steward-Episode", episode),
     });
     if (streaming) await streamed(route.event ?? "", work, res);

@@ -16,6 +16,8 @@ export interface RestCall<Query, Body> {
   readonly caller: Caller;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
+  /** Headers that may go on to an upstream whose allow list names them. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Names the episode in a header of the answer. */
   readonly inEpisode: (episode: string) => void;
 }

@@ -73,7 +73,12 @@ export const facadeRoutes: readonly Route[] = [
     answer: answers.toolResult,
     run: async (operations, call) => {
       const input = readCallInput(call.body);
-      const counted = await operations.callTool(input, call.caller, { signal: call.signal, direct: false });
+      const counted = await operations.callTool(input, call.caller, {
+        signal: call.signal,
+        headers: call.headers,
+        origin: call.caller.principal,
+        direct: false,
+      });
       call.inEpisode(counted.episode);
       return withEpisode(counted.body.result, counted.episode);
     },

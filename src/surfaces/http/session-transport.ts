@@ -11,9 +11,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { isJsonObject } from "../../model/json.js";
-import type { JsonObject } from "../../model/json.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
-import { errorMessage, META, RPC } from "../mcp/translate.js";
+import type { Headers } from "../mcp/agent-call.js";
+import { errorMessage, RPC } from "../mcp/translate.js";
 import { TRANSPORT_STATUS } from "./translate.js";
 
 type Id = string | number;
@@ -29,8 +29,8 @@ export interface SessionTransport extends Transport {
   stream(res: ServerResponse): void;
   /** Ends the session's own stream: nothing more is announced. */
   endStream(): void;
-  /** Trace headers of the request that carries `id`. */
-  traceOf(id: Id): JsonObject | undefined;
+  /** Headers of the request that carries `id`. */
+  headersOf(id: Id): Headers | undefined;
   /** A keep-alive on every open stream; an exchange that waited since the last tick becomes one. */
   tick(): void;
 }
@@ -197,10 +197,7 @@ export function createSessionTransport(sessionId: string): SessionTransport {
       own?.end();
       own = undefined;
     },
-    traceOf: (id) => {
-      const exchange = exchanges.get(id);
-      return exchange === undefined ? undefined : traceOf(exchange.req);
-    },
+    headersOf: (id) => exchanges.get(id)?.req.headers,
     tick() {
       if (own !== undefined) keepAlive(own);
       for (const exchange of new Set(exchanges.values())) {
@@ -246,14 +243,4 @@ function cancelledId(message: JSONRPCMessage): Id | undefined {
   if (!("method" in message) || message.method !== "notifications/cancelled") return undefined;
   const id = isJsonObject(message.params) ? message.params["requestId"] : undefined;
   return typeof id === "string" || typeof id === "number" ? id : undefined;
-}
-
-/** Trace headers of a request, in the form they have in `_meta`. */
-export function traceOf(req: IncomingMessage): JsonObject | undefined {
-  let trace: JsonObject | undefined;
-  for (const name of META.trace) {
-    const value = req.headers[name];
-    if (typeof value === "string") trace = { ...trace, [name]: value };
-  }
-  return trace;
 }

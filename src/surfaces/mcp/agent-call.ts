@@ -23,6 +23,8 @@ export interface AgentCall {
   readonly signal: AbortSignal;
   /** Request `_meta` without progress token, protocol keys and our own; with trace headers where the body had none. */
   readonly meta: JsonObject | undefined;
+  /** Headers of the agent's own request without what belongs to its connection with us: credentials, protocol, transport. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
   /** The episode named in `_meta`, where there is one. */
   readonly episode: string | undefined;
   /** What the agent declared that it can answer. */
@@ -39,6 +41,9 @@ export interface AgentCall {
   readonly ask: (method: string, params: JsonObject) => Promise<JsonObject>;
 }
 
+/** Headers as Node has them: lower case. */
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 export interface CallFrame {
   readonly era: Era;
   readonly server: Server;
@@ -47,8 +52,8 @@ export interface CallFrame {
   readonly logLevel: string | undefined;
   /** Time for an agent's answer, in milliseconds. */
   readonly answerMs: number;
-  /** Trace headers of the HTTP request that carried this message. */
-  readonly trace: JsonObject | undefined;
+  /** Headers of the HTTP request that carried this message. */
+  readonly headers: Headers | undefined;
 }
 
 interface PassThrough {
@@ -81,7 +86,8 @@ export function agentCall(request: JSONRPCRequest, ctx: ServerContext, frame: Ca
     method: request.method,
     caller: frame.caller,
     signal: ctx.mcpReq.signal,
-    meta: passedMeta(received, envelope, frame.trace),
+    meta: passedMeta(received, envelope, frame.headers),
+    headers: frame.headers === undefined ? undefined : passedHeaders(frame.headers),
     episode: typeof episode === "string" ? episode : undefined,
     capabilities: declaredCapabilities(frame, envelope),
     inputResponses: ctx.mcpReq.inputResponses as JsonObject | undefined,
@@ -114,7 +120,7 @@ function declaredCapabilities(frame: CallFrame, envelope: JsonObject | undefined
 function passedMeta(
   received: JsonObject | undefined,
   envelope: JsonObject | undefined,
-  trace: JsonObject | undefined,
+  headers: Headers | undefined,
 ): JsonObject | undefined {
   let meta: JsonObject | undefined;
   if (received !== undefined) {
@@ -126,8 +132,33 @@ function passedMeta(
   }
   const level = envelope?.[META.logLevel];
   if (level !== undefined) meta = { ...meta, [META.logLevel]: level };
-  if (trace !== undefined) meta = { ...trace, ...meta };
+  for (const name of META.trace) {
+    const value = headers?.[name];
+    if (typeof value === "string" && meta?.[name] === undefined) meta = { ...meta, [name]: value };
+  }
   return meta;
+}
+
+/** What never goes on to an upstream, whatever an upstream's allow list says: the token for this daemon, and what describes this very request. */
+const KEPT_HERE = new Set([
+  "authorization",
+  "proxy-authorization",
+  "cookie",
+  "host",
+  "connection",
+  "accept",
+  "origin",
+  "transfer-encoding",
+]);
+
+export function passedHeaders(headers: Headers): Readonly<Record<string, string>> {
+  const passed: Record<string, string> = {};
+  for (const name of Object.keys(headers)) {
+    if (KEPT_HERE.has(name) || name.startsWith("content-") || name.startsWith("mcp-")) continue;
+    const value = headers[name];
+    if (typeof value === "string") passed[name] = value;
+  }
+  return passed;
 }
 
 const SEVERITY = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];

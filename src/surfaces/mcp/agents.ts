@@ -14,7 +14,7 @@ import type { JsonObject } from "../../model/json.js";
 import type { Caller, Operations } from "../../model/operations.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
 import { agentCall, anything, isLogLevel, lowerLevel } from "./agent-call.js";
-import type { AgentCall, Era } from "./agent-call.js";
+import type { AgentCall, Era, Headers } from "./agent-call.js";
 import { createAnnouncer } from "./announce.js";
 import type { ListName } from "./announce.js";
 import { createFacadeList, INSTRUCTIONS } from "./facade-list.js";
@@ -39,8 +39,8 @@ export interface ServeOptions {
   readonly era: Era;
   /** Asked again for each request: a session's caller may have been narrowed meanwhile. */
   readonly caller: () => Caller;
-  /** Trace headers of the HTTP request that carried a message, by its id. */
-  readonly trace?: (id: string | number) => JsonObject | undefined;
+  /** Headers of the HTTP request that carried a message, by its id. */
+  readonly headers?: (id: string | number) => Headers | undefined;
   /** An object that lives for a connection is told of moves; one that lives for an exchange is not. */
   readonly lives: "connection" | "exchange";
   /** The one method this object will serve, where that is known: others are then left to the SDK's own refusal. */
@@ -128,7 +128,7 @@ export function createAgents(options: AgentsOptions): Agents {
         caller: serving.caller(),
         logLevel: levels.of(server),
         answerMs: SURFACE_LIMITS.answerMs,
-        trace: serving.trace?.(ctx.mcpReq.id),
+        headers: serving.headers?.(ctx.mcpReq.id),
       });
     if (serving.method === undefined || table.has(serving.method)) {
       server.fallbackRequestHandler = async (request, ctx) => {

@@ -135,7 +135,7 @@ const KEPT_RESULTS: JsonObject = {
   uriTemplate: RESULT_TEMPLATE,
   name: "kept-results",
   title: "The rest of a large result",
-  description: "Whole results of call_tool that were above the byte cap, by the id that the cut answer names.",
+  description: "Results of call_tool that were above the byte cap: whole, or one page, by the id that the cut answer names.",
 };
 
 function listed(field: string, gathered: Gathered, own: readonly JsonObject[] = []): JsonObject {

@@ -10,7 +10,8 @@
 const UPSTREAM_URI = "steward://upstream/";
 /** URIs under this are results that were too large for one answer. */
 const RESULT_URI = "steward://results/";
-export const RESULT_TEMPLATE = `${RESULT_URI}{id}`;
+/** The whole of it, or one page. */
+export const RESULT_TEMPLATE = `${RESULT_URI}{id}{/page}`;
 
 export interface Place {
   readonly label: string;

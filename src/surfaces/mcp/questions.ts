@@ -112,8 +112,8 @@ export function createQuestions(options: { answerMs: number; heldMax: number }):
       mine.wake();
     };
     run({
+      ...plainOptions(call),
       signal: mine.abort.signal,
-      meta: call.meta,
       onProgress: (progress) => mine.attached?.progress?.(progress),
       onNotification: (method, params) => mine.attached !== undefined && deliver(mine.attached, method, params),
       onRequest: async (method, params) => {
@@ -124,8 +124,6 @@ export function createQuestions(options: { answerMs: number; heldMax: number }):
           mine.wake();
         });
       },
-      inputResponses: call.inputResponses,
-      requestState: call.requestState,
     }).then(
       (result) => settle({ result }),
       (error: unknown) => settle({ error }),
@@ -199,6 +197,7 @@ export function plainOptions(call: AgentCall): CallOptions {
     // An upstream that is told with each request learns what this very agent can answer, not what we could.
     capabilities: call.capabilities,
     origin: call.caller.session ?? call.caller.principal,
+    headers: call.headers,
   };
 }
 
