@@ -162,6 +162,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
 function managerOf(
   options: ComposeOptions,
   config: Config,
+  memory: KeptMemory,
   log: (level: "info" | "warn" | "error", text: string, data?: Record<string, unknown>) => void,
 ): Manager {
   const rules = createRules(proposeByRules);

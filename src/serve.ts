@@ -11,6 +11,7 @@ import type { Log } from "./host/log.js";
 import type { Print } from "./host/print.js";
 import { onStop } from "./host/signals.js";
 import { compose, type House } from "./compose.js";
+import { warmTokens } from "./provision/tokens.js";
 import { createHttpApp, type HttpSurface } from "./surfaces/http/app.js";
 import type { Listening } from "./surfaces/http/listen.js";
 import { checkTokens } from "./surfaces/http/tokens.js";
@@ -68,6 +69,8 @@ export async function serve(options: ServeOptions & { readonly announce: boolean
 export async function runDaemon(options: ServeOptions, print: Print): Promise<number> {
   const served = await serve({ ...options, announce: true });
   greet(served, print);
+  // The tokeniser's tables take a moment to load: before the first agent asks, not while it waits.
+  setTimeout(warmTokens, 1_000).unref();
   return await new Promise((resolve) => {
     onStop(() => served.stop(), {
       stopMs: served.house.config.policy.stopMs * 2,

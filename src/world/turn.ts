@@ -13,6 +13,8 @@ import type { LineageLink } from "../model/lineage.js";
 import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/ports.js";
 import type { Skill, Tier } from "../model/skill.js";
 import type { ViewDecisions, ViewRecord, ViewRequest } from "../model/view.js";
+import { alternativesOf } from "../provision/alternatives.js";
+import { notChosen } from "../provision/choose.js";
 import { searchSkills } from "../retrieve/skills.js";
 import { searchTools, type ToolSearch } from "../retrieve/tools.js";
 import { nameOf } from "./advance.js";
@@ -108,7 +110,14 @@ export function complete(world: World, gathered: Gathered, decisions: ViewDecisi
     if (marked.length > 0) marks[key] = marked;
   }
   const inherited = takenOver(world, keys);
-  return { ...gathered.found, marks, names, substitutions: distinct([...gathered.found.substitutions, ...inherited]) };
+  return {
+    ...gathered.found,
+    marks,
+    names,
+    substitutions: distinct([...gathered.found.substitutions, ...inherited]),
+    alternatives: alternativesOf(gathered.candidates, decisions),
+    leftOut: [...gathered.found.leftOut, ...notChosen(gathered.candidates, decisions)],
+  };
 }
 
 /** What an agent must know of a tool beside its definition. */
