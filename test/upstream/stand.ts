@@ -154,6 +154,16 @@ export function linesOf(file: string): number {
   }
 }
 
+export function wordsIn(file: string, word: string): number {
+  try {
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .filter((line) => line === word).length;
+  } catch {
+    return 0;
+  }
+}
+
 /** Counted from the system: is this process there (a zombie is not)? */
 export async function isAlive(pid: number): Promise<boolean> {
   return (await readProcesses()).some((one) => one.pid === pid && !one.zombie);
