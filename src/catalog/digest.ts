@@ -46,7 +46,9 @@ export function toolContract(listed: ListedTool): JsonObject {
 export function toolText(listed: ListedTool): JsonObject {
   const texts = toolTexts(listed);
   const byField = (map: FieldTexts): JsonObject =>
-    Object.fromEntries([...map].flatMap(([field, list]): [string, JsonValue][] => (list.length === 0 ? [] : [[field, [...list]]])));
+    Object.fromEntries(
+      [...map].flatMap(([field, list]): [string, JsonValue][] => (list.length === 0 ? [] : [[field, [...list]]])),
+    );
   return { title: texts.title, description: texts.description, input: byField(texts.input), output: byField(texts.output) };
 }
 

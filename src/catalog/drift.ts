@@ -63,7 +63,11 @@ export const CATALOG_RULES: readonly CatalogRule[] = Object.freeze([
 export const DRIFT_RULES: DriftRules = Object.freeze({ schema: ALL_RULES, tool: TOOL_RULES, catalog: CATALOG_RULES });
 
 /** All typed changes of one tool. `unclassified` counts differences that no rule claims. */
-export function diffTool(before: Tool, after: Tool, rules: DriftRules = DRIFT_RULES): { changes: ToolChange[]; unclassified: number } {
+export function diffTool(
+  before: Tool,
+  after: Tool,
+  rules: DriftRules = DRIFT_RULES,
+): { changes: ToolChange[]; unclassified: number } {
   if (before.digests.document === after.digests.document) return { changes: [], unclassified: 0 };
   const changes: ToolChange[] = [];
   let unclassified = 0;
@@ -76,7 +80,8 @@ export function diffTool(before: Tool, after: Tool, rules: DriftRules = DRIFT_RU
   for (const seen of observeTools(before, after)) {
     const found = firstClaim(rules.tool, seen);
     if (found === undefined) unclassified += 1;
-    else changes.push({ tool: after.key, rule: found.rule, verdict: found.claim.verdict, ...placeOf(seen), text: found.claim.text });
+    else
+      changes.push({ tool: after.key, rule: found.rule, verdict: found.claim.verdict, ...placeOf(seen), text: found.claim.text });
   }
   if (changes.length + unclassified === 0) changes.push(respelt(after.key));
   return { changes: changes.sort(compareChanges), unclassified };

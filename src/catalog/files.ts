@@ -28,8 +28,7 @@ export interface CatalogFileOptions {
 /** Never throws: what is not a catalog file has no tools and one problem that says so. */
 export function readCatalogFile(json: unknown, options: CatalogFileOptions = {}): { tools: Tool[]; problems: Problem[] } {
   const found = findTools(json);
-  if (found === undefined)
-    return { tools: [], problems: [{ code: "catalog-file-unreadable", where: "", text: EXPECTED }] };
+  if (found === undefined) return { tools: [], problems: [{ code: "catalog-file-unreadable", where: "", text: EXPECTED }] };
   if (found.kind === "manifest") return readManifest(found.tools, options.documents);
   return readMembers(found.members, found.server ?? options.label ?? UNNAMED);
 }

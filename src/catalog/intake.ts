@@ -93,13 +93,15 @@ function clean(text: JsonValue | undefined, what: string, note: (code: string, t
     return undefined;
   }
   const { text: cleaned, removed } = cleanText(text);
-  if (removed > 0) note("text-cleaned", `${removed} invisible or control characters were removed from the ${what} that is shown.`);
+  if (removed > 0)
+    note("text-cleaned", `${removed} invisible or control characters were removed from the ${what} that is shown.`);
   return cleaned;
 }
 
 function refuse(label: UpstreamLabel, member: unknown, index: number): Problem | undefined {
   const place = `${label}, member ${index + 1} of the listing`;
-  if (!isJsonObject(member)) return { code: "tool-not-an-object", where: place, text: "It is not a JSON object and is left out." };
+  if (!isJsonObject(member))
+    return { code: "tool-not-an-object", where: place, text: "It is not a JSON object and is left out." };
   const name: JsonValue | undefined = member["name"];
   if (typeof name !== "string" || name === "")
     return { code: "tool-without-name", where: place, text: "It has no name and is left out." };
@@ -112,9 +114,14 @@ function refuse(label: UpstreamLabel, member: unknown, index: number): Problem |
       text: `The name has control or invisible characters ("${shown}"); the tool is left out.`,
     };
   if (isDeeperThan(member, DEPTH_LIMIT))
-    return { code: "tool-too-deep", where, text: `Its definition is nested deeper than ${DEPTH_LIMIT} levels; the tool is left out.` };
+    return {
+      code: "tool-too-deep",
+      where,
+      text: `Its definition is nested deeper than ${DEPTH_LIMIT} levels; the tool is left out.`,
+    };
   const input = repairInput(member["inputSchema"]);
-  if (input.schema === undefined) return { code: "tool-schema-unusable", where, text: `${input.notes.join("; ")}; the tool is left out.` };
+  if (input.schema === undefined)
+    return { code: "tool-schema-unusable", where, text: `${input.notes.join("; ")}; the tool is left out.` };
   return undefined;
 }
 

@@ -58,7 +58,9 @@ const LEVEL_OF_RULE: Readonly<Record<RuleId, Judgement>> = {
   O3: unlessHarmless(whenRead("breaking")),
   O4: always("compatible"),
   O5: unlessHarmless((change, usage) =>
-    isIdentifier(change.field) && change.verdict === "breaking" ? whenRead("breaking")(change, usage) : whenRead("dangerous")(change, usage),
+    isIdentifier(change.field) && change.verdict === "breaking"
+      ? whenRead("breaking")(change, usage)
+      : whenRead("dangerous")(change, usage),
   ),
   O6: unlessHarmless(whenRead("dangerous")),
   O7: unlessHarmless(whenRead("dangerous")),
@@ -170,7 +172,10 @@ function whenRead(level: Level): Judgement {
 
 /** Ids are read to be passed on: of another type they fit nowhere. */
 function isIdentifier(field: string | undefined): boolean {
-  return field !== undefined && /(^|[._])(id|ids|key|uuid|guid|slug|number|sha)(\[\])*$|[a-z](Id|Ids|Key|Uuid|Number)(\[\])*$/.test(field);
+  return (
+    field !== undefined &&
+    /(^|[._])(id|ids|key|uuid|guid|slug|number|sha)(\[\])*$|[a-z](Id|Ids|Key|Uuid|Number)(\[\])*$/.test(field)
+  );
 }
 
 function whenUndecided(change: ToolChange, usage: Usage): Level {
@@ -206,7 +211,9 @@ export function judge(before: Tool, after: Tool | undefined, usage: Usage, valid
     if (worst?.level !== "breaking") reasons.push({ rule: worst?.change.rule ?? "X2", level: "breaking", text });
     return concluded(reasons, false);
   }
-  const mayOverrule = replay !== "none" && !found.some(({ change, level }) => level !== "compatible" && /^[OAX]/.test(change.rule) && change.rule !== "X2");
+  const mayOverrule =
+    replay !== "none" &&
+    !found.some(({ change, level }) => level !== "compatible" && /^[OAX]/.test(change.rule) && change.rule !== "X2");
   let safeByUsage = false;
   const reasons = found.map((entry) => {
     if (!mayOverrule || entry.level === "compatible" || !isShownHarmless(entry.change, usage, replay)) return asReason(entry);
@@ -257,7 +264,9 @@ function isShownHarmless(change: ToolChange, usage: Usage, replay: Replay): bool
   if (!SHOWN_BY_CALLS.has(change.rule)) return false;
   if (replay === "fits") return true;
   const test = validatorOfFragment(change.after);
-  return change.rule !== "X2" && test !== undefined && valuesAt(usage.recorded, change.field).every((value) => test(value) === true);
+  return (
+    change.rule !== "X2" && test !== undefined && valuesAt(usage.recorded, change.field).every((value) => test(value) === true)
+  );
 }
 
 function isInputRule(rule: RuleId): boolean {

@@ -38,7 +38,11 @@ export function repairInput(raw: JsonValue | undefined): RepairedInput {
   const type = schema["type"];
   if (type === undefined) {
     const typed = { type: "object", ...schema };
-    return { schema: typed, contract: typed, notes: isReferring(schema) ? notes : [...notes, "inputSchema has no type; `object` is assumed"] };
+    return {
+      schema: typed,
+      contract: typed,
+      notes: isReferring(schema) ? notes : [...notes, "inputSchema has no type; `object` is assumed"],
+    };
   }
   if (!allowsObject(type)) return refused(`inputSchema takes ${describeType(type)}, but arguments are always an object`);
   return { schema, contract: schema, notes };

@@ -68,10 +68,14 @@ const INPUT_RULES: readonly SchemaRule[] = [
     text: `parameter ${name(seen)} became optional`,
   })),
   rule("I6", "input", ["member-removed"], (seen) =>
-    seen.into === "closed" ? { verdict: refused(seen), text: `parameter ${name(seen)} was removed and is now refused` } : undefined,
+    seen.into === "closed"
+      ? { verdict: refused(seen), text: `parameter ${name(seen)} was removed and is now refused` }
+      : undefined,
   ),
   rule("I7", "input", ["member-removed"], (seen) =>
-    seen.into === "closed" ? undefined : { verdict: "risky", text: `parameter ${name(seen)} was removed and is now silently ignored` },
+    seen.into === "closed"
+      ? undefined
+      : { verdict: "risky", text: `parameter ${name(seen)} was removed and is now silently ignored` },
   ),
   rule("I8", "input", ["member-renamed"], (seen) => ({
     verdict: seen.into === "closed" || seen.required ? refused(seen) : "risky",
@@ -100,7 +104,11 @@ const INPUT_RULES: readonly SchemaRule[] = [
         : `${name(seen)} takes listed values only: ${show(seen.after)}`,
   })),
   rule("I12", "input", ["values-won", "values-lifted"], (seen) =>
-    compatible(seen.kind === "values-won" ? `${name(seen)} takes further values` : `${name(seen)} is not limited to listed values any more`),
+    compatible(
+      seen.kind === "values-won"
+        ? `${name(seen)} takes further values`
+        : `${name(seen)} is not limited to listed values any more`,
+    ),
   ),
   rule("I13", "input", ["limit-tightened"], (seen) => ({
     verdict: seen.edge ? edge(seen) : refused(seen),
@@ -108,7 +116,9 @@ const INPUT_RULES: readonly SchemaRule[] = [
   })),
   rule("I14", "input", ["limit-loosened", "extras-opened"], (seen) =>
     compatible(
-      seen.kind === "limit-loosened" ? `${seen.keyword} of ${name(seen)} was loosened` : `undeclared keys are taken at ${name(seen)}`,
+      seen.kind === "limit-loosened"
+        ? `${seen.keyword} of ${name(seen)} was loosened`
+        : `undeclared keys are taken at ${name(seen)}`,
     ),
   ),
   rule("I15", "input", ["format-moved"], (seen) => ({
@@ -129,7 +139,10 @@ const INPUT_RULES: readonly SchemaRule[] = [
 
 const OUTPUT_RULES: readonly SchemaRule[] = [
   rule("O1", "output", ["contract-published"], () => compatible("the shape of the result is published")),
-  rule("O2", "output", ["contract-lost"], () => ({ verdict: "risky", text: "the shape of the result is not published any more" })),
+  rule("O2", "output", ["contract-lost"], () => ({
+    verdict: "risky",
+    text: "the shape of the result is not published any more",
+  })),
   rule("O3", "output", ["member-removed", "member-optional"], (seen) =>
     seen.kind === "member-optional"
       ? { verdict: unpromised(seen), text: `field ${name(seen)} of the result may be missing now` }
@@ -145,7 +158,8 @@ const OUTPUT_RULES: readonly SchemaRule[] = [
   ),
   rule("O5", "output", ["kinds-moved", "integer-lifted", "branch-won", "exclusion-lifted", "format-moved"], (seen) => {
     if (seen.kind === "integer-lifted") return { verdict: edgeOut(seen), text: `field ${name(seen)} may be any number now` };
-    if (seen.kind === "exclusion-lifted") return { verdict: edgeOut(seen), text: `field ${name(seen)} may fit several forms now` };
+    if (seen.kind === "exclusion-lifted")
+      return { verdict: edgeOut(seen), text: `field ${name(seen)} may fit several forms now` };
     if (seen.kind === "branch-won") return { verdict: unpromised(seen), text: `field ${name(seen)} may have a further form` };
     if (seen.kind === "format-moved") {
       if (!seen.lost) return undefined;
@@ -189,7 +203,10 @@ const OUTPUT_RULES: readonly SchemaRule[] = [
 const UNDECIDED_RULES: readonly SchemaRule[] = [
   rule("X2", "both", ["contract-published", "contract-lost"], (seen) => ({
     verdict: "risky",
-    text: seen.kind === "contract-published" ? "the parameters are published for the first time" : "the parameters are not published any more",
+    text:
+      seen.kind === "contract-published"
+        ? "the parameters are published for the first time"
+        : "the parameters are not published any more",
   })),
   rule("X2", "both", ["opaque-moved"], (seen) => ({
     verdict: "undecided",

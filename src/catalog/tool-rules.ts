@@ -47,14 +47,17 @@ export const TOOL_RULES: readonly ToolRule[] = Object.freeze([
   {
     rule: "O2",
     claim: (seen) =>
-      seen.kind === "output-withdrawn" ? { verdict: "risky", text: "the shape of the result is not published any more" } : undefined,
+      seen.kind === "output-withdrawn"
+        ? { verdict: "risky", text: "the shape of the result is not published any more" }
+        : undefined,
   },
   {
     rule: "A1",
     claim: (seen) => {
       if (seen.kind !== "hint") return undefined;
       if (seen.hint === "readOnly" && seen.was) return { verdict: "risky", text: "the tool was read-only and writes now" };
-      if (seen.hint === "destructive" && seen.is) return { verdict: "risky", text: "the tool may destroy what it could not before" };
+      if (seen.hint === "destructive" && seen.is)
+        return { verdict: "risky", text: "the tool may destroy what it could not before" };
       return undefined;
     },
   },
@@ -75,11 +78,14 @@ export const TOOL_RULES: readonly ToolRule[] = Object.freeze([
   {
     rule: "A4",
     claim: (seen) =>
-      seen.kind === "hint" && isSafer(seen) ? { verdict: "compatible", text: `the tool became safer: ${seen.hint} is ${seen.is} now` } : undefined,
+      seen.kind === "hint" && isSafer(seen)
+        ? { verdict: "compatible", text: `the tool became safer: ${seen.hint} is ${seen.is} now` }
+        : undefined,
   },
   {
     rule: "X1",
-    claim: (seen) => (seen.kind === "task-required" ? { verdict: "risky", text: "the tool can only be called as a task now" } : undefined),
+    claim: (seen) =>
+      seen.kind === "task-required" ? { verdict: "risky", text: "the tool can only be called as a task now" } : undefined,
   },
   {
     rule: "D1",
@@ -89,12 +95,18 @@ export const TOOL_RULES: readonly ToolRule[] = Object.freeze([
     rule: "D2",
     claim: (seen) =>
       seen.kind === "field-text"
-        ? { verdict: "cosmetic", text: `the description of ${seen.field === "" ? "the schema" : `\`${escapeText(seen.field)}\``} changed` }
+        ? {
+            verdict: "cosmetic",
+            text: `the description of ${seen.field === "" ? "the schema" : `\`${escapeText(seen.field)}\``} changed`,
+          }
         : undefined,
   },
   {
     rule: "D3",
-    claim: (seen) => (seen.kind === "other" ? { verdict: "cosmetic", text: `${escapeText(seen.part)} changed, which no call depends on` } : undefined),
+    claim: (seen) =>
+      seen.kind === "other"
+        ? { verdict: "cosmetic", text: `${escapeText(seen.part)} changed, which no call depends on` }
+        : undefined,
   },
 ] satisfies ToolRule[]);
 
@@ -104,7 +116,12 @@ function isSafer(seen: { readonly hint: keyof EffectiveAnnotations; readonly is:
 
 /** All differences but those inside schemas. */
 export function observeTools(before: Tool, after: Tool): ToolObservation[] {
-  return [...observeOutput(before, after), ...observeHints(before, after), ...observeTexts(before.document, after.document), ...observeRest(before, after)];
+  return [
+    ...observeOutput(before, after),
+    ...observeHints(before, after),
+    ...observeTexts(before.document, after.document),
+    ...observeRest(before, after),
+  ];
 }
 
 function* observeOutput(before: Tool, after: Tool): Iterable<ToolObservation> {

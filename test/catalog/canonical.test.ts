@@ -35,7 +35,11 @@ describe("canonical JSON", () => {
   });
 
   it("hashes the UTF-8 bytes of the text", () => {
-    expect(sha256("é")).toBe(createHash("sha256").update(new Uint8Array([0xc3, 0xa9])).digest("hex"));
+    expect(sha256("é")).toBe(
+      createHash("sha256")
+        .update(new Uint8Array([0xc3, 0xa9]))
+        .digest("hex"),
+    );
     expect(sha256("")).toBe("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     expect(sha256("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   });

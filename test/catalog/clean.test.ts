@@ -4,7 +4,11 @@ import { cleanText, escapeText, hasHiddenCharacters } from "../../src/catalog/cl
 
 describe("cleaning of texts", () => {
   const removed: readonly [string, string, string][] = [
-    ["tag characters that spell an instruction", "List files.\u{e0049}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}", "List files."],
+    [
+      "tag characters that spell an instruction",
+      "List files.\u{e0049}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}",
+      "List files.",
+    ],
     ["a flag's tag sequence", "🏴\u{e0067}\u{e0062}\u{e007f}", "🏴"],
     ["bidirectional controls", "safe\u202eevil\u2066x\u2069", "safeevilx"],
     ["zero width spaces and joiners out of place", "a\u200bb\u200cc\u200dd\u2060e\ufefff", "abcdef"],

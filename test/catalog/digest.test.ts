@@ -79,7 +79,11 @@ describe("digests of a tool", () => {
   it("every described place counts for the text, outputs and definitions too [S01]", () => {
     const base: ListedTool = {
       name: "t",
-      inputSchema: { type: "object", properties: { a: { $ref: "#/$defs/A" } }, $defs: { A: { type: "array", items: { type: "string", description: "x" } } } },
+      inputSchema: {
+        type: "object",
+        properties: { a: { $ref: "#/$defs/A" } },
+        $defs: { A: { type: "array", items: { type: "string", description: "x" } } },
+      },
       outputSchema: { type: "object", properties: { b: { type: "string", description: "y" } } },
     };
     const digest = (edit: (copy: ListedTool) => void): string => {
@@ -91,7 +95,11 @@ describe("digests of a tool", () => {
       () => undefined,
       (copy) => (copy["title"] = "T"),
       (copy) => (copy["description"] = "D"),
-      (copy) => (((copy["inputSchema"] as JsonObject)["$defs"] as JsonObject)["A"] = { type: "array", items: { type: "string", description: "X" } }),
+      (copy) =>
+        (((copy["inputSchema"] as JsonObject)["$defs"] as JsonObject)["A"] = {
+          type: "array",
+          items: { type: "string", description: "X" },
+        }),
       (copy) => ((copy["outputSchema"] as JsonObject)["properties"] = { b: { type: "string", description: "Y" } }),
       (copy) => ((copy["outputSchema"] as JsonObject)["description"] = "Z"),
     ];
@@ -115,6 +123,8 @@ describe("the digest of a catalog", () => {
     const entries = tools.map((tool) => [tool.key, tool.digests] as const);
     expect(catalogDigest([...entries].reverse())).toBe(catalogDigest(entries));
     expect(catalogDigest(entries.slice(1))).not.toBe(catalogDigest(entries));
-    expect(catalogDigest(entries.map(([, digests], index) => [toolKey("t", String(index)), digests]))).not.toBe(catalogDigest(entries));
+    expect(catalogDigest(entries.map(([, digests], index) => [toolKey("t", String(index)), digests]))).not.toBe(
+      catalogDigest(entries),
+    );
   });
 });

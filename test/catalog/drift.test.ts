@@ -11,7 +11,12 @@ const shop = "shop" as UpstreamLabel;
 const key = (name: string): ToolKey => `shop/${name}` as ToolKey;
 
 function tool(name: string, more: JsonObject = {}): Tool {
-  return toTool(shop, { name, description: "Does it.", inputSchema: { type: "object", properties: { a: { type: "string" } } }, ...more });
+  return toTool(shop, {
+    name,
+    description: "Does it.",
+    inputSchema: { type: "object", properties: { a: { type: "string" } } },
+    ...more,
+  });
 }
 
 function catalog(previous: Catalog, ...tools: Tool[]): Catalog {
@@ -22,34 +27,106 @@ function catalog(previous: Catalog, ...tools: Tool[]): Catalog {
 
 /** `rule verdict path field` of each change. */
 function said(before: Tool, after: Tool, rules?: DriftRules): string[] {
-  return diffTool(before, after, rules).changes.map((change) => [change.rule, change.verdict, change.path, change.field ?? ""].join(" ").trim());
+  return diffTool(before, after, rules).changes.map((change) =>
+    [change.rule, change.verdict, change.path, change.field ?? ""].join(" ").trim(),
+  );
 }
 
 describe("the difference between two tools", () => {
   const output = { type: "object", properties: { id: { type: "string", description: "The id." } }, required: ["id"] };
   const cases: readonly [string, JsonObject, JsonObject, string[]][] = [
     ["nothing", {}, {}, []],
-    ["A1: read-only became writing", { annotations: { readOnlyHint: true, destructiveHint: false } }, { annotations: { destructiveHint: false } }, ["A1 risky /annotations/readOnlyHint"]],
-    ["A1: destructive", { annotations: { destructiveHint: false } }, { annotations: { destructiveHint: true } }, ["A1 risky /annotations/destructiveHint"]],
+    [
+      "A1: read-only became writing",
+      { annotations: { readOnlyHint: true, destructiveHint: false } },
+      { annotations: { destructiveHint: false } },
+      ["A1 risky /annotations/readOnlyHint"],
+    ],
+    [
+      "A1: destructive",
+      { annotations: { destructiveHint: false } },
+      { annotations: { destructiveHint: true } },
+      ["A1 risky /annotations/destructiveHint"],
+    ],
     ["A2: not idempotent any more", { annotations: { idempotentHint: true } }, {}, ["A2 risky /annotations/idempotentHint"]],
     ["A3: an open world", { annotations: { openWorldHint: false } }, {}, ["A3 risky /annotations/openWorldHint"]],
-    ["A4: safer", { annotations: {} }, { annotations: { readOnlyHint: true } }, ["A4 compatible /annotations/destructiveHint", "A4 compatible /annotations/readOnlyHint"]],
-    ["hints that say the default aloud are D3", {}, { annotations: { readOnlyHint: false, destructiveHint: true } }, ["D3 cosmetic"]],
-    ["read-only hides destructive", { annotations: { readOnlyHint: true } }, { annotations: { readOnlyHint: true, destructiveHint: true } }, ["D3 cosmetic"]],
+    [
+      "A4: safer",
+      { annotations: {} },
+      { annotations: { readOnlyHint: true } },
+      ["A4 compatible /annotations/destructiveHint", "A4 compatible /annotations/readOnlyHint"],
+    ],
+    [
+      "hints that say the default aloud are D3",
+      {},
+      { annotations: { readOnlyHint: false, destructiveHint: true } },
+      ["D3 cosmetic"],
+    ],
+    [
+      "read-only hides destructive",
+      { annotations: { readOnlyHint: true } },
+      { annotations: { readOnlyHint: true, destructiveHint: true } },
+      ["D3 cosmetic"],
+    ],
     ["D1: the description", {}, { description: "Does it better." }, ["D1 cosmetic /description"]],
     ["D1: the title, from either place", { annotations: { title: "T" } }, { title: "U" }, ["D1 cosmetic /title"]],
-    ["D2: a parameter's description", {}, { inputSchema: { type: "object", properties: { a: { type: "string", description: "New." } } } }, ["D2 cosmetic /inputSchema a"]],
-    ["D2: a result field's description", { outputSchema: output }, { outputSchema: { ...output, properties: { id: { type: "string", description: "Its id." } } } }, ["D2 cosmetic /outputSchema id"]],
+    [
+      "D2: a parameter's description",
+      {},
+      { inputSchema: { type: "object", properties: { a: { type: "string", description: "New." } } } },
+      ["D2 cosmetic /inputSchema a"],
+    ],
+    [
+      "D2: a result field's description",
+      { outputSchema: output },
+      { outputSchema: { ...output, properties: { id: { type: "string", description: "Its id." } } } },
+      ["D2 cosmetic /outputSchema id"],
+    ],
     ["D3: icons and _meta", {}, { icons: [], _meta: { x: 1 } }, ["D3 cosmetic /_meta", "D3 cosmetic /icons"]],
-    ["D3: the schema written differently", {}, { inputSchema: { properties: { a: { type: ["string"], title: "A" } }, type: "object" } }, ["D3 cosmetic /inputSchema"]],
+    [
+      "D3: the schema written differently",
+      {},
+      { inputSchema: { properties: { a: { type: ["string"], title: "A" } }, type: "object" } },
+      ["D3 cosmetic /inputSchema"],
+    ],
     ["O1: the result is described", {}, { outputSchema: output }, ["O1 compatible /outputSchema"]],
     ["O2: the result is not described any more", { outputSchema: output }, {}, ["O2 risky /outputSchema"]],
-    ["O3 inside the result", { outputSchema: output }, { outputSchema: { ...output, required: [] } }, ["O3 breaking /outputSchema/properties/id id"]],
-    ["X1: only as a task", { execution: { taskSupport: "optional" } }, { execution: { taskSupport: "required" } }, ["X1 risky /execution/taskSupport"]],
-    ["task support loosened is D3", { execution: { taskSupport: "required" } }, { execution: { taskSupport: "optional" } }, ["D3 cosmetic /execution"]],
+    [
+      "O3 inside the result",
+      { outputSchema: output },
+      { outputSchema: { ...output, required: [] } },
+      ["O3 breaking /outputSchema/properties/id id"],
+    ],
+    [
+      "X1: only as a task",
+      { execution: { taskSupport: "optional" } },
+      { execution: { taskSupport: "required" } },
+      ["X1 risky /execution/taskSupport"],
+    ],
+    [
+      "task support loosened is D3",
+      { execution: { taskSupport: "required" } },
+      { execution: { taskSupport: "optional" } },
+      ["D3 cosmetic /execution"],
+    ],
     ["X2: nothing is said of the parameters any more", {}, { inputSchema: {} }, ["X2 risky /inputSchema"]],
-    ["missing and empty parameters are one and the same", { inputSchema: {} }, { inputSchema: { $schema: "http://json-schema.org/draft-07/schema#" } }, ["D3 cosmetic /inputSchema"]],
-    ["several at once, sorted by rule", { annotations: { readOnlyHint: true } }, { description: "X.", inputSchema: { type: "object", properties: { a: { type: "string" }, b: {} }, required: ["b"] } }, ["A1 risky /annotations/destructiveHint", "A1 risky /annotations/readOnlyHint", "D1 cosmetic /description", "I1 breaking /inputSchema/properties/b b"]],
+    [
+      "missing and empty parameters are one and the same",
+      { inputSchema: {} },
+      { inputSchema: { $schema: "http://json-schema.org/draft-07/schema#" } },
+      ["D3 cosmetic /inputSchema"],
+    ],
+    [
+      "several at once, sorted by rule",
+      { annotations: { readOnlyHint: true } },
+      { description: "X.", inputSchema: { type: "object", properties: { a: { type: "string" }, b: {} }, required: ["b"] } },
+      [
+        "A1 risky /annotations/destructiveHint",
+        "A1 risky /annotations/readOnlyHint",
+        "D1 cosmetic /description",
+        "I1 breaking /inputSchema/properties/b b",
+      ],
+    ],
   ];
   it.each(cases)("%s", (_title, before, after, expected) => {
     const diff = diffTool(tool("t", before), tool("t", after));
@@ -93,7 +170,9 @@ describe("the difference between two catalogs", () => {
   it("a removal with known successors is T3 and names them", () => {
     const without = catalog(first, tool("b"), tool("c"));
     const drift = diffCatalogs(first, without, { successors: () => [key("b"), key("c")] });
-    expect(drift.changes).toMatchObject([{ rule: "T3", verdict: "breaking", text: expect.stringContaining("shop/b, shop/c") as string }]);
+    expect(drift.changes).toMatchObject([
+      { rule: "T3", verdict: "breaking", text: expect.stringContaining("shop/b, shop/c") as string },
+    ]);
   });
 
   it("of a catalog and itself is empty, and read backwards swaps what came and what left", () => {
@@ -104,7 +183,13 @@ describe("the difference between two catalogs", () => {
   });
 
   it("one cause is one row, however many tools it shows in", () => {
-    const more = { inputSchema: { type: "object", properties: { a: { type: "string" }, subscription: { type: "string" } }, required: ["subscription"] } };
+    const more = {
+      inputSchema: {
+        type: "object",
+        properties: { a: { type: "string" }, subscription: { type: "string" } },
+        required: ["subscription"],
+      },
+    };
     const second = catalog(first, tool("a", more), tool("b", more), tool("c", { ...more, description: "X." }));
     expect(causes(diffCatalogs(first, second))).toMatchObject([
       { rule: "I1", field: "subscription", tools: [key("a"), key("b"), key("c")] },
@@ -113,7 +198,12 @@ describe("the difference between two catalogs", () => {
   });
 
   it("counts what no rule of a shorter table claims", () => {
-    const listed: ListedTool = { name: "a", description: "X.", annotations: { readOnlyHint: true }, inputSchema: { type: "object" } };
+    const listed: ListedTool = {
+      name: "a",
+      description: "X.",
+      annotations: { readOnlyHint: true },
+      inputSchema: { type: "object" },
+    };
     const second = catalog(first, toTool(shop, listed), tool("b"), tool("d"));
     const without = (rule: string): number =>
       diffCatalogs(first, second, {
@@ -124,6 +214,12 @@ describe("the difference between two catalogs", () => {
         },
       }).unclassified;
     expect(without("")).toBe(0);
-    expect({ A4: without("A4"), D1: without("D1"), I7: without("I7"), N1: without("N1"), T1: without("T1") }).toEqual({ A4: 2, D1: 1, I7: 1, N1: 1, T1: 1 });
+    expect({ A4: without("A4"), D1: without("D1"), I7: without("I7"), N1: without("N1"), T1: without("T1") }).toEqual({
+      A4: 2,
+      D1: 1,
+      I7: 1,
+      N1: 1,
+      T1: 1,
+    });
   });
 });

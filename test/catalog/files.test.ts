@@ -39,7 +39,10 @@ describe("a catalog file", () => {
   });
 
   it("gives tools without a server the label that the caller names", () => {
-    expect(readCatalogFile([tool("a"), tool("b", { server: "x" })], { label: "mine" }).tools.map((one) => one.key)).toEqual(["mine/a", "x/b"]);
+    expect(readCatalogFile([tool("a"), tool("b", { server: "x" })], { label: "mine" }).tools.map((one) => one.key)).toEqual([
+      "mine/a",
+      "x/b",
+    ]);
   });
 
   it("does not count the server as part of the definition", () => {
@@ -57,9 +60,9 @@ describe("a catalog file", () => {
 
   it("gives a server the same label wherever it stands among those that are labels themselves", () => {
     const label = (servers: string[]): string | undefined =>
-      readCatalogFile(servers.map((server) => tool(server === "a b" ? "mine" : "t", { server })))
-        .tools.find((one) => one.name === "mine")
-        ?.label;
+      readCatalogFile(servers.map((server) => tool(server === "a b" ? "mine" : "t", { server }))).tools.find(
+        (one) => one.name === "mine",
+      )?.label;
     expect(label(["a b", "a_b"])).toBe(label(["a_b", "a b"]));
   });
 

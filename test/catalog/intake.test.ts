@@ -38,7 +38,11 @@ describe("reading a listing", () => {
     ["null", null, { type: "object" }],
     ["empty", {}, { type: "object" }],
     ["true", true, { type: "object" }],
-    ["a dialect and no more", { $schema: "http://json-schema.org/draft-07/schema#" }, { type: "object", $schema: "http://json-schema.org/draft-07/schema#" }],
+    [
+      "a dialect and no more",
+      { $schema: "http://json-schema.org/draft-07/schema#" },
+      { type: "object", $schema: "http://json-schema.org/draft-07/schema#" },
+    ],
     ["without a type", { properties: { a: { type: "string" } } }, { type: "object", properties: { a: { type: "string" } } }],
     ["with required: null", { type: "object", required: null }, { type: "object" }],
     ["with properties: null", { type: "object", properties: null }, { type: "object" }],
@@ -68,7 +72,10 @@ describe("reading a listing", () => {
   it("keeps a tool whose schemas refer to nothing or to themselves, with a note [C11]", () => {
     const { tools, problems } = read({
       ...fine("t"),
-      inputSchema: { type: "object", properties: { a: { $ref: "https://example.org/remote.json" }, b: { $ref: "#/$defs/none" } } },
+      inputSchema: {
+        type: "object",
+        properties: { a: { $ref: "https://example.org/remote.json" }, b: { $ref: "#/$defs/none" } },
+      },
       outputSchema: { type: "object", properties: { self: { $ref: "#" } } },
     });
     expect(tools).toHaveLength(1);
@@ -89,14 +96,22 @@ describe("reading a listing", () => {
   });
 
   it("refuses names with hidden characters, with the name spelt out [S03]", () => {
-    const { tools, problems } = read(fine("get\u200b_order"), fine("get\u{e0041}"), fine("a\nb"), fine("a\u202eb"), fine("get_order"));
+    const { tools, problems } = read(
+      fine("get\u200b_order"),
+      fine("get\u{e0041}"),
+      fine("a\nb"),
+      fine("a\u202eb"),
+      fine("get_order"),
+    );
     expect(tools.map((tool) => tool.name)).toEqual(["get_order"]);
     expect(problems.map((problem) => problem.code)).toEqual(Array.from({ length: 4 }, () => "tool-name-hidden-characters"));
     expect(problems[0]?.where).toBe("shop/get\\u{200b}_order");
   });
 
   it("shows texts without hidden characters and keeps them raw for the digests [S03]", () => {
-    const [raw, plain] = ["Lists\u200b files.\u{e0041}", "Lists files."].map((description) => toTool(shop, { ...fine("t"), description } as ListedTool));
+    const [raw, plain] = ["Lists\u200b files.\u{e0041}", "Lists files."].map((description) =>
+      toTool(shop, { ...fine("t"), description } as ListedTool),
+    );
     expect(raw?.description).toBe("Lists files.");
     expect(raw?.document["description"]).toBe("Lists\u200b files.\u{e0041}");
     expect(raw?.digests.text).not.toBe(plain?.digests.text);
@@ -123,7 +138,13 @@ describe("reading a listing", () => {
   it("never throws and accounts for every member, whatever an upstream lists", () => {
     const member = fc.oneof(
       fc.jsonValue(),
-      fc.record({ name: fc.string({ unit: "binary" }), inputSchema: fc.jsonValue(), outputSchema: fc.jsonValue(), annotations: fc.jsonValue(), title: fc.jsonValue() }),
+      fc.record({
+        name: fc.string({ unit: "binary" }),
+        inputSchema: fc.jsonValue(),
+        outputSchema: fc.jsonValue(),
+        annotations: fc.jsonValue(),
+        title: fc.jsonValue(),
+      }),
     );
     fc.assert(
       fc.property(fc.array(member, { maxLength: 6 }), (members) => {
@@ -145,8 +166,8 @@ describe("reading a listing", () => {
   });
 
   it("takes the title from the annotations where the tool has none of its own", () => {
-    expect(toTool(shop, { ...fine("t"), annotations: { title: "Old place" } } ).title).toBe("Old place");
-    expect(toTool(shop, { ...fine("t"), title: "New", annotations: { title: "Old" } } ).title).toBe("New");
+    expect(toTool(shop, { ...fine("t"), annotations: { title: "Old place" } }).title).toBe("Old place");
+    expect(toTool(shop, { ...fine("t"), title: "New", annotations: { title: "Old" } }).title).toBe("New");
     expect(toTool(shop, { ...fine("t"), title: 5 } as ListedTool).title).toBeUndefined();
   });
 });
@@ -155,7 +176,11 @@ describe("effective annotations", () => {
   const cases: readonly [string, JsonValue | undefined, [boolean, boolean, boolean, boolean]][] = [
     ["nothing said", undefined, [false, true, false, true]],
     ["read-only hides destructive", { readOnlyHint: true, destructiveHint: true }, [true, false, false, true]],
-    ["all said", { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false }, [false, false, true, false]],
+    [
+      "all said",
+      { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+      [false, false, true, false],
+    ],
     ["hints that are no booleans", { readOnlyHint: "yes", destructiveHint: 0, openWorldHint: null }, [false, true, false, true]],
     ["annotations that are no object", "safe", [false, true, false, true]],
   ];

@@ -27,17 +27,59 @@ const worst = (before: Tool, after: Tool, how: Usage): Level => judge(before, af
 describe("levels by use, without recorded calls", () => {
   const a = { a: string };
   const cases: readonly [string, Tool, Tool, Usage, Level][] = [
-    ["I1 for who does not set it", tool(input(a)), tool(input({ ...a, b: string }, { required: ["b"] })), usage(["a"]), "breaking"],
-    ["I1 for who sets it already", tool(input(a)), tool(input({ ...a, b: string }, { required: ["b"] })), usage(["a", "b"]), "compatible"],
-    ["I1 inside an object that is not used", tool(input({ f: input({}, { type: "object" }) })), tool(input({ f: input({ x: string }, { type: "object", required: ["x"] }) })), usage(["a"]), "compatible"],
-    ["I1 inside an object that is set", tool(input({ f: input({}, { type: "object" }) })), tool(input({ f: input({ x: string }, { type: "object", required: ["x"] }) })), usage(["f"]), "breaking"],
-    ["I2: a default does not help who cannot rely on it", tool(input(a)), tool(input({ ...a, b: { ...string, default: "x" } }, { required: ["b"] })), usage(["a"]), "breaking"],
+    [
+      "I1 for who does not set it",
+      tool(input(a)),
+      tool(input({ ...a, b: string }, { required: ["b"] })),
+      usage(["a"]),
+      "breaking",
+    ],
+    [
+      "I1 for who sets it already",
+      tool(input(a)),
+      tool(input({ ...a, b: string }, { required: ["b"] })),
+      usage(["a", "b"]),
+      "compatible",
+    ],
+    [
+      "I1 inside an object that is not used",
+      tool(input({ f: input({}, { type: "object" }) })),
+      tool(input({ f: input({ x: string }, { type: "object", required: ["x"] }) })),
+      usage(["a"]),
+      "compatible",
+    ],
+    [
+      "I1 inside an object that is set",
+      tool(input({ f: input({}, { type: "object" }) })),
+      tool(input({ f: input({ x: string }, { type: "object", required: ["x"] }) })),
+      usage(["f"]),
+      "breaking",
+    ],
+    [
+      "I2: a default does not help who cannot rely on it",
+      tool(input(a)),
+      tool(input({ ...a, b: { ...string, default: "x" } }, { required: ["b"] })),
+      usage(["a"]),
+      "breaking",
+    ],
     ["I3", tool(input(a)), tool(input({ ...a, b: string })), usage(["a"]), "compatible"],
     ["I4 for who does not set it", tool(input(a)), tool(input(a, { required: ["a"] })), usage([]), "breaking"],
     ["I4 for who sets it", tool(input(a)), tool(input(a, { required: ["a"] })), usage(["a"]), "compatible"],
     ["I5", tool(input(a, { required: ["a"] })), tool(input(a)), usage(["a"]), "compatible"],
-    ["I6 used", tool(input(a, { additionalProperties: false })), tool(input({}, { additionalProperties: false })), usage(["a"]), "breaking"],
-    ["I6 not used", tool(input(a, { additionalProperties: false })), tool(input({}, { additionalProperties: false })), usage([]), "compatible"],
+    [
+      "I6 used",
+      tool(input(a, { additionalProperties: false })),
+      tool(input({}, { additionalProperties: false })),
+      usage(["a"]),
+      "breaking",
+    ],
+    [
+      "I6 not used",
+      tool(input(a, { additionalProperties: false })),
+      tool(input({}, { additionalProperties: false })),
+      usage([]),
+      "compatible",
+    ],
     ["I7 used: silently ignored is broken", tool(input({ ...a, b: string })), tool(input(a)), usage(["b"]), "breaking"],
     ["I7 not used", tool(input({ ...a, b: string })), tool(input(a)), usage(["a"]), "compatible"],
     ["I8 used", tool(input({ orderId: string })), tool(input({ order_id: string })), usage(["orderId"]), "breaking"],
@@ -46,22 +88,100 @@ describe("levels by use, without recorded calls", () => {
     ["I10 used", tool(input(a)), tool(input({ a: number })), usage(["a"]), "breaking"],
     ["I10 not used", tool(input(a)), tool(input({ a: number })), usage([]), "compatible"],
     ["I10 at the edge", tool(input({ a: number })), tool(input({ a: { type: "integer" } })), usage(["a"]), "dangerous"],
-    ["I10 inside what is set as a whole", tool(input({ f: input({ x: string }, { type: "object" }) })), tool(input({ f: input({ x: number }, { type: "object" }) })), usage(["f"]), "dangerous"],
-    ["I11 used, values unknown", tool(input({ a: { enum: ["x", "y"] } })), tool(input({ a: { enum: ["x"] } })), usage(["a"]), "dangerous"],
+    [
+      "I10 inside what is set as a whole",
+      tool(input({ f: input({ x: string }, { type: "object" }) })),
+      tool(input({ f: input({ x: number }, { type: "object" }) })),
+      usage(["f"]),
+      "dangerous",
+    ],
+    [
+      "I11 used, values unknown",
+      tool(input({ a: { enum: ["x", "y"] } })),
+      tool(input({ a: { enum: ["x"] } })),
+      usage(["a"]),
+      "dangerous",
+    ],
     ["I12", tool(input({ a: { enum: ["x"] } })), tool(input({ a: { enum: ["x", "y"] } })), usage(["a"]), "compatible"],
-    ["I13 used, values unknown", tool(input({ a: { ...number, maximum: 9 } })), tool(input({ a: { ...number, maximum: 5 } })), usage(["a"]), "dangerous"],
-    ["I13 not used", tool(input({ a: { ...number, maximum: 9 } })), tool(input({ a: { ...number, maximum: 5 } })), usage([]), "compatible"],
-    ["I14", tool(input({ a: { ...number, maximum: 5 } })), tool(input({ a: { ...number, maximum: 9 } })), usage(["a"]), "compatible"],
-    ["I15 used", tool(input({ a: { ...string, format: "date" } })), tool(input({ a: { ...string, format: "date-time" } })), usage(["a"]), "dangerous"],
-    ["I15 not used", tool(input({ a: { ...string, format: "date" } })), tool(input({ a: { ...string, format: "date-time" } })), usage([]), "compatible"],
-    ["I16 for who leaves it out", tool(input({ a: { ...number, default: 1 } })), tool(input({ a: { ...number, default: 2 } })), usage([]), "dangerous"],
-    ["I16 for who sets it", tool(input({ a: { ...number, default: 1 } })), tool(input({ a: { ...number, default: 2 } })), usage(["a"]), "compatible"],
-    ["I17 with undeclared keys", tool(input(a)), tool(input(a, { additionalProperties: false })), usage(["a", "extra"]), "breaking"],
+    [
+      "I13 used, values unknown",
+      tool(input({ a: { ...number, maximum: 9 } })),
+      tool(input({ a: { ...number, maximum: 5 } })),
+      usage(["a"]),
+      "dangerous",
+    ],
+    [
+      "I13 not used",
+      tool(input({ a: { ...number, maximum: 9 } })),
+      tool(input({ a: { ...number, maximum: 5 } })),
+      usage([]),
+      "compatible",
+    ],
+    [
+      "I14",
+      tool(input({ a: { ...number, maximum: 5 } })),
+      tool(input({ a: { ...number, maximum: 9 } })),
+      usage(["a"]),
+      "compatible",
+    ],
+    [
+      "I15 used",
+      tool(input({ a: { ...string, format: "date" } })),
+      tool(input({ a: { ...string, format: "date-time" } })),
+      usage(["a"]),
+      "dangerous",
+    ],
+    [
+      "I15 not used",
+      tool(input({ a: { ...string, format: "date" } })),
+      tool(input({ a: { ...string, format: "date-time" } })),
+      usage([]),
+      "compatible",
+    ],
+    [
+      "I16 for who leaves it out",
+      tool(input({ a: { ...number, default: 1 } })),
+      tool(input({ a: { ...number, default: 2 } })),
+      usage([]),
+      "dangerous",
+    ],
+    [
+      "I16 for who sets it",
+      tool(input({ a: { ...number, default: 1 } })),
+      tool(input({ a: { ...number, default: 2 } })),
+      usage(["a"]),
+      "compatible",
+    ],
+    [
+      "I17 with undeclared keys",
+      tool(input(a)),
+      tool(input(a, { additionalProperties: false })),
+      usage(["a", "extra"]),
+      "breaking",
+    ],
     ["I17 with declared keys", tool(input(a)), tool(input(a, { additionalProperties: false })), usage(["a"]), "compatible"],
-    ["I17 inside, with undeclared keys", tool(input({ f: input(a, { type: "object" }) })), tool(input({ f: input(a, { type: "object", additionalProperties: false }) })), usage(["f.extra"]), "breaking"],
+    [
+      "I17 inside, with undeclared keys",
+      tool(input({ f: input(a, { type: "object" }) })),
+      tool(input({ f: input(a, { type: "object", additionalProperties: false }) })),
+      usage(["f.extra"]),
+      "breaking",
+    ],
     ["X2 where nothing can be said", tool(input(a)), tool(input(a, { not: { required: ["z"] } })), usage(["a"]), "unknown"],
-    ["X2 inside what is not used", tool(input({ f: string })), tool(input({ f: { ...string, not: { const: "x" } } })), usage(["a"]), "compatible"],
-    ["X2: parameters published for the first time", toTool(shop, { name: "t", inputSchema: {} }), tool(input(a)), usage([]), "dangerous"],
+    [
+      "X2 inside what is not used",
+      tool(input({ f: string })),
+      tool(input({ f: { ...string, not: { const: "x" } } })),
+      usage(["a"]),
+      "compatible",
+    ],
+    [
+      "X2: parameters published for the first time",
+      toTool(shop, { name: "t", inputSchema: {} }),
+      tool(input(a)),
+      usage([]),
+      "dangerous",
+    ],
   ];
   it.each(cases)("%s", (_title, before, after, how, level) => {
     expect(worst(before, after, how)).toBe(level);
@@ -73,14 +193,38 @@ describe("levels by use, without recorded calls", () => {
     ["O2 read", out({ id: string }), tool({}), usage([], ["id"]), "dangerous"],
     ["O2 not read", out({ id: string }), tool({}), usage([]), "compatible"],
     ["O3 read", out({ id: string }, { required: ["id"] }), out({ id: string }), usage([], ["id"]), "breaking"],
-    ["O3 read inside a list", out({ items: { type: "array", items: { type: "object", properties: { id: string } } } }), out({ items: { type: "array", items: { type: "object" } } }), usage([], ["items[].id"]), "breaking"],
-    ["O3 of a part of what is read as a whole", out({ order: { type: "object", properties: { id: string } } }), out({ order: { type: "object" } }), usage([], ["order"]), "dangerous"],
-    ["O3 of what holds the field that is read", out({ order: { type: "object", properties: { id: string } } }), out({}), usage([], ["order.id"]), "breaking"],
+    [
+      "O3 read inside a list",
+      out({ items: { type: "array", items: { type: "object", properties: { id: string } } } }),
+      out({ items: { type: "array", items: { type: "object" } } }),
+      usage([], ["items[].id"]),
+      "breaking",
+    ],
+    [
+      "O3 of a part of what is read as a whole",
+      out({ order: { type: "object", properties: { id: string } } }),
+      out({ order: { type: "object" } }),
+      usage([], ["order"]),
+      "dangerous",
+    ],
+    [
+      "O3 of what holds the field that is read",
+      out({ order: { type: "object", properties: { id: string } } }),
+      out({}),
+      usage([], ["order.id"]),
+      "breaking",
+    ],
     ["O3 not read", out({ id: string, x: string }), out({ id: string }), usage([], ["id"]), "compatible"],
     ["O4", out({ id: string }), out({ id: string, x: string }), usage([], ["id"]), "compatible"],
     ["O5 read", out({ total: string }), out({ total: number }), usage([], ["total"]), "dangerous"],
     ["O5 of an id that is passed on", out({ order_id: string }), out({ order_id: number }), usage([], ["order_id"]), "breaking"],
-    ["O5: an id that may be null", out({ order_id: string }), out({ order_id: { type: ["string", "null"] } }), usage([], ["order_id"]), "dangerous"],
+    [
+      "O5: an id that may be null",
+      out({ order_id: string }),
+      out({ order_id: { type: ["string", "null"] } }),
+      usage([], ["order_id"]),
+      "dangerous",
+    ],
     ["O5 not read", out({ total: string }), out({ total: number }), usage([], ["id"]), "compatible"],
     ["O6 read", out({ state: { enum: ["x"] } }), out({ state: { enum: ["x", "y"] } }), usage([], ["state"]), "dangerous"],
     ["O7", out({ state: string }), out({ state: { enum: ["x"] } }), usage([], ["state"]), "compatible"],
@@ -98,7 +242,11 @@ describe("levels by use, without recorded calls", () => {
 
   it("a tool that left breaks, and the same tool is compatible", () => {
     const before = tool({});
-    expect(judge(before, undefined, usage([]))).toMatchObject({ level: "breaking", reasons: [{ rule: "T1" }], safeByUsage: false });
+    expect(judge(before, undefined, usage([]))).toMatchObject({
+      level: "breaking",
+      reasons: [{ rule: "T1" }],
+      safeByUsage: false,
+    });
     expect(judge(before, tool({}), usage([]))).toEqual({ level: "compatible", reasons: [], safeByUsage: false });
   });
 
@@ -127,9 +275,21 @@ describe("usage before schema", () => {
 
   const safe: readonly [string, Tool, string[]][] = [
     ["values that nobody sent are gone", tool(input({ a: { enum: ["x"] }, n: number, s: string })), ["a", "n", "s"]],
-    ["a bound that no call meets", tool(input({ a: { enum: ["x", "y"] }, n: { ...number, maximum: 5 }, s: string })), ["a", "n", "s"]],
-    ["whole numbers, and only such were sent", tool(input({ a: { enum: ["x", "y"] }, n: { type: "integer" }, s: string })), ["a", "n", "s"]],
-    ["values listed that include the ones sent", tool(input({ a: { enum: ["x", "y"] }, n: number, s: { enum: ["abc"] } })), ["a", "n", "s"]],
+    [
+      "a bound that no call meets",
+      tool(input({ a: { enum: ["x", "y"] }, n: { ...number, maximum: 5 }, s: string })),
+      ["a", "n", "s"],
+    ],
+    [
+      "whole numbers, and only such were sent",
+      tool(input({ a: { enum: ["x", "y"] }, n: { type: "integer" }, s: string })),
+      ["a", "n", "s"],
+    ],
+    [
+      "values listed that include the ones sent",
+      tool(input({ a: { enum: ["x", "y"] }, n: number, s: { enum: ["abc"] } })),
+      ["a", "n", "s"],
+    ],
   ];
   it.each(safe)("keeps a skill as it is: %s", (_title, after, params) => {
     expect(judge(before, after, usage(params, [], recorded))).toEqual({ level: "compatible", reasons: [], safeByUsage: true });
@@ -139,9 +299,15 @@ describe("usage before schema", () => {
   const hit: readonly [string, Tool][] = [
     ["a value that was sent is gone", tool(input({ a: { enum: ["y"] }, n: number, s: string }))],
     ["a bound that a call meets", tool(input({ a: { enum: ["x", "y"] }, n: { ...number, maximum: 2 }, s: string }))],
-    ["a required parameter that no call had", tool(input({ a: { enum: ["x", "y"] }, n: number, s: string, z: string }, { required: ["z"] }))],
+    [
+      "a required parameter that no call had",
+      tool(input({ a: { enum: ["x", "y"] }, n: number, s: string, z: string }, { required: ["z"] })),
+    ],
     ["another type", tool(input({ a: { enum: ["x", "y"] }, n: string, s: string }))],
-    ["a closed object and an undeclared key", tool(input({ a: { enum: ["x", "y"] }, n: number }, { additionalProperties: false }))],
+    [
+      "a closed object and an undeclared key",
+      tool(input({ a: { enum: ["x", "y"] }, n: number }, { additionalProperties: false })),
+    ],
   ];
   it.each(hit)("rests a skill where a recorded call shows the harm: %s", (_title, after) => {
     expect(judge(before, after, usage([], [], recorded)).level).toBe("breaking");
@@ -172,7 +338,10 @@ describe("usage before schema", () => {
 
   it("a safety change is one whatever was sent", () => {
     const safeTool = tool(input({ a: { enum: ["x", "y"] } }), undefined, { annotations: { readOnlyHint: true } });
-    expect(judge(safeTool, tool(input({ a: { enum: ["x"] } })), usage(["a"], [], [{ a: "x" }]))).toMatchObject({ level: "safety", safeByUsage: false });
+    expect(judge(safeTool, tool(input({ a: { enum: ["x"] } })), usage(["a"], [], [{ a: "x" }]))).toMatchObject({
+      level: "safety",
+      safeByUsage: false,
+    });
   });
 
   it("redacted values that a skill is known to set count as given", () => {
@@ -199,7 +368,10 @@ describe("usage before schema", () => {
   it("an unchanged pattern elsewhere does not spoil what can be decided", () => {
     const [old, now] = [9, 5].map((maximum) => tool(input({ s: { ...string, pattern: "^a" }, n: { ...number, maximum } })));
     if (old === undefined || now === undefined) throw new Error("no tools");
-    expect(judge(old, now, usage(["s", "n"], [], [{ s: "abc", n: 3 }]))).toMatchObject({ level: "compatible", safeByUsage: true });
+    expect(judge(old, now, usage(["s", "n"], [], [{ s: "abc", n: 3 }]))).toMatchObject({
+      level: "compatible",
+      safeByUsage: true,
+    });
   });
 });
 
@@ -253,7 +425,9 @@ describe("validation without patterns", () => {
 describe("every change of a tool has a level", () => {
   it("for any usage, and none of them is worse than its rule allows", () => {
     const before = tool(input({ a: { enum: ["x", "y"] }, b: string }, { required: ["a"] }), input({ id: string }));
-    const after = tool(input({ a: { enum: ["x"] }, c: string }, { required: ["a", "c"] }), input({ id: number }), { annotations: { readOnlyHint: true } });
+    const after = tool(input({ a: { enum: ["x"] }, c: string }, { required: ["a", "c"] }), input({ id: number }), {
+      annotations: { readOnlyHint: true },
+    });
     for (const change of diffTool(before, after).changes)
       for (const how of [usage([]), usage(["a", "b"], ["id"]), usage([], [], [{ a: "y" }])])
         expect(["compatible", "review", "dangerous", "unknown", "breaking"]).toContain(levelOf(change, how));

@@ -10,7 +10,10 @@ function golden<Row>(file: string): Row[] {
 }
 
 const label = fc.stringMatching(/^[A-Za-z0-9._-]{1,32}$/).filter((text) => labelProblem(text) === undefined);
-const toolName = fc.oneof(fc.stringMatching(/^[A-Za-z0-9_-]{1,60}$/), fc.string({ minLength: 1, maxLength: 80, unit: "grapheme" }));
+const toolName = fc.oneof(
+  fc.stringMatching(/^[A-Za-z0-9_-]{1,60}$/),
+  fc.string({ minLength: 1, maxLength: 80, unit: "grapheme" }),
+);
 
 describe("exposed names", () => {
   it.each(golden<{ tool: ToolKey; prefix: string; maxLength: number; exposed: string }>("exposed.json"))(
@@ -33,7 +36,10 @@ describe("exposed names", () => {
   });
 
   it("tell any two tools apart, also those that share their first 64 characters [C07]", () => {
-    const near = fc.tuple(label, fc.constantFrom("get_order", "get.order", "get order", "_x", "x", `${"y".repeat(64)}a`, `${"y".repeat(64)}b`));
+    const near = fc.tuple(
+      label,
+      fc.constantFrom("get_order", "get.order", "get order", "_x", "x", `${"y".repeat(64)}a`, `${"y".repeat(64)}b`),
+    );
     fc.assert(
       fc.property(fc.oneof(near, fc.tuple(label, toolName)), fc.oneof(near, fc.tuple(label, toolName)), ([l1, n1], [l2, n2]) => {
         const [a, b] = [toolKey(l1, n1), toolKey(l2, n2)];
@@ -74,12 +80,15 @@ describe("labels", () => {
     },
   );
 
-  it.each(["", "a b", "a__b", "a_", "x".repeat(33), "größe", "a/b", "..", "a\u200bb"])("refuses %j and suggests one that is fine", (wrong) => {
-    const problem = labelProblem(wrong);
-    expect(problem?.code).toBe("label-invalid");
-    expect(problem?.text).toContain(suggestLabel(wrong));
-    expect(labelProblem(suggestLabel(wrong))).toBeUndefined();
-  });
+  it.each(["", "a b", "a__b", "a_", "x".repeat(33), "größe", "a/b", "..", "a\u200bb"])(
+    "refuses %j and suggests one that is fine",
+    (wrong) => {
+      const problem = labelProblem(wrong);
+      expect(problem?.code).toBe("label-invalid");
+      expect(problem?.text).toContain(suggestLabel(wrong));
+      expect(labelProblem(suggestLabel(wrong))).toBeUndefined();
+    },
+  );
 
   it.each(["github", "a", "my.server-2", "_x", "A_b", "x".repeat(32)])("takes %j", (fine) => {
     expect(labelProblem(fine)).toBeUndefined();

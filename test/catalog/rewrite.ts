@@ -26,7 +26,9 @@ function rewriteParts(schema: JsonObject, inner: (value: JsonValue) => JsonValue
   const out: JsonObject = { ...schema };
   const properties = schema["properties"];
   if (typeof properties === "object" && properties !== null && !Array.isArray(properties))
-    out["properties"] = Object.fromEntries(shuffle(Object.entries(properties), choose).map(([key, value]) => [key, inner(value)]));
+    out["properties"] = Object.fromEntries(
+      shuffle(Object.entries(properties), choose).map(([key, value]) => [key, inner(value)]),
+    );
   for (const keyword of ["items", "additionalProperties"]) {
     const value = schema[keyword];
     if (typeof value === "object") out[keyword] = inner(value);

@@ -35,64 +35,214 @@ describe("rules for parameters", () => {
     ["I1: a required parameter came", object({ a: string }), object({ a: string, "b!": number }), ["I1 breaking b"]],
     ["I2: a required parameter came, with a default", object({}), object({ "b!": { ...number, default: 1 } }), ["I2 risky b"]],
     ["I3: an optional parameter came", object({ a: string }), object({ a: string, b: number }), ["I3 compatible b"]],
-    ["I3: an optional parameter came into a closed object", object({}, closed), object({ b: number }, closed), ["I3 compatible b"]],
+    [
+      "I3: an optional parameter came into a closed object",
+      object({}, closed),
+      object({ b: number }, closed),
+      ["I3 compatible b"],
+    ],
     ["I4: a parameter became required", object({ a: string }), object({ "a!": string }), ["I4 breaking a"]],
-    ["I4: a parameter became required, with a default", object({ a: { ...string, default: "x" } }), object({ "a!": { ...string, default: "x" } }), ["I4 risky a"]],
+    [
+      "I4: a parameter became required, with a default",
+      object({ a: { ...string, default: "x" } }),
+      object({ "a!": { ...string, default: "x" } }),
+      ["I4 risky a"],
+    ],
     ["I5: a parameter became optional", object({ "a!": string }), object({ a: string }), ["I5 compatible a"]],
     ["I6: a parameter left a closed object", object({ a: string }, closed), object({}, closed), ["I6 breaking a"]],
     ["I7: a parameter left an open object", object({ a: string }), object({}), ["I7 risky a"]],
-    ["I6: a parameter left into a map that refuses its values", object({ a: string }, { additionalProperties: number }), object({}, { additionalProperties: number }), ["I6 breaking a"]],
+    [
+      "I6: a parameter left into a map that refuses its values",
+      object({ a: string }, { additionalProperties: number }),
+      object({}, { additionalProperties: number }),
+      ["I6 breaking a"],
+    ],
     ["I8: a parameter has another name", object({ orderId: string }), object({ order_id: string }), ["I8 risky orderId"]],
-    ["I8: a required parameter has another name", object({ "orderId!": string }), object({ "order_id!": string }), ["I8 breaking orderId"]],
-    ["I8: in a closed object", object({ orderId: string }, closed), object({ order_id: string }, closed), ["I8 breaking orderId"]],
-    ["I8 and I1: the new name is required and the old was not", object({ orderId: string }), object({ "order_id!": string }), ["I1 breaking order_id", "I8 breaking orderId"]],
+    [
+      "I8: a required parameter has another name",
+      object({ "orderId!": string }),
+      object({ "order_id!": string }),
+      ["I8 breaking orderId"],
+    ],
+    [
+      "I8: in a closed object",
+      object({ orderId: string }, closed),
+      object({ order_id: string }, closed),
+      ["I8 breaking orderId"],
+    ],
+    [
+      "I8 and I1: the new name is required and the old was not",
+      object({ orderId: string }),
+      object({ "order_id!": string }),
+      ["I1 breaking order_id", "I8 breaking orderId"],
+    ],
     ["I9: null is taken too", object({ a: string }), object({ a: { type: ["string", "null"] } }), ["I9 compatible a"]],
     ["I9: whole numbers became numbers", object({ a: { type: "integer" } }), object({ a: number }), ["I9 compatible a"]],
-    ["I9: a further form is taken", object({ a: { anyOf: [object({ "x!": string }), string] } }), object({ a: { anyOf: [object({ "x!": string }), object({ "y!": string }), string] } }), ["I9 compatible a"]],
+    [
+      "I9: a further form is taken",
+      object({ a: { anyOf: [object({ "x!": string }), string] } }),
+      object({ a: { anyOf: [object({ "x!": string }), object({ "y!": string }), string] } }),
+      ["I9 compatible a"],
+    ],
     ["I9: anything is taken", object({ a: string }), object({ a: {} }), ["I9 compatible a"]],
     ["I10: another type", object({ a: string }), object({ a: number }), ["I10 breaking a"]],
     ["I10: numbers became whole numbers", object({ a: number }), object({ a: { type: "integer" } }), ["I10 edge a"]],
     ["I10: null is not taken any more", object({ a: { type: ["string", "null"] } }), object({ a: string }), ["I10 edge a"]],
-    ["I10: the type that was meant is named now", object({ a: { properties: { x: string } } }), object({ a: { type: "object", properties: { x: string } } }), ["I10 edge a"]],
-    ["I10: a form is gone", object({ a: { anyOf: [object({ "x!": string }), object({ "y!": number }, closed)] } }), object({ a: { anyOf: [object({ "y!": number }, closed)] } }), ["I10 breaking a"]],
+    [
+      "I10: the type that was meant is named now",
+      object({ a: { properties: { x: string } } }),
+      object({ a: { type: "object", properties: { x: string } } }),
+      ["I10 edge a"],
+    ],
+    [
+      "I10: a form is gone",
+      object({ a: { anyOf: [object({ "x!": string }), object({ "y!": number }, closed)] } }),
+      object({ a: { anyOf: [object({ "y!": number }, closed)] } }),
+      ["I10 breaking a"],
+    ],
     ["I11: listed values are gone", object({ a: { enum: ["x", "y"] } }), object({ a: { enum: ["x"] } }), ["I11 breaking a"]],
     ["I11: values are listed now", object({ a: string }), object({ a: { enum: ["x"] } }), ["I11 breaking a"]],
     ["I12: further values", object({ a: { enum: ["x"] } }), object({ a: { enum: ["x", "y"] } }), ["I12 compatible a"]],
     ["I12: values are not listed any more", object({ a: { enum: ["x"] } }), object({ a: string }), ["I12 compatible a"]],
-    ["I12: a value moved to another branch that takes it", object({ a: { enum: ["x", 1] } }), object({ a: { anyOf: [{ enum: ["x"] }, number] } }), ["I12 compatible a"]],
-    ["I13: a bound was tightened", object({ a: { ...number, maximum: 9 } }), object({ a: { ...number, maximum: 5 } }), ["I13 edge a"]],
+    [
+      "I12: a value moved to another branch that takes it",
+      object({ a: { enum: ["x", 1] } }),
+      object({ a: { anyOf: [{ enum: ["x"] }, number] } }),
+      ["I12 compatible a"],
+    ],
+    [
+      "I13: a bound was tightened",
+      object({ a: { ...number, maximum: 9 } }),
+      object({ a: { ...number, maximum: 5 } }),
+      ["I13 edge a"],
+    ],
     ["I13: a pattern came", object({ a: string }), object({ a: { ...string, pattern: "^x" } }), ["I13 breaking a"]],
-    ["I13: items must differ now", object({ a: { type: "array", items: string } }), object({ a: { type: "array", items: string, uniqueItems: true } }), ["I13 edge a"]],
-    ["I13: an end became exclusive", object({ a: { ...number, minimum: 1 } }), object({ a: { ...number, exclusiveMinimum: 1 } }), ["I13 edge a"]],
-    ["I14: a bound was loosened", object({ a: { ...number, minimum: 5 } }), object({ a: { ...number, minimum: 1 } }), ["I14 compatible a"]],
+    [
+      "I13: items must differ now",
+      object({ a: { type: "array", items: string } }),
+      object({ a: { type: "array", items: string, uniqueItems: true } }),
+      ["I13 edge a"],
+    ],
+    [
+      "I13: an end became exclusive",
+      object({ a: { ...number, minimum: 1 } }),
+      object({ a: { ...number, exclusiveMinimum: 1 } }),
+      ["I13 edge a"],
+    ],
+    [
+      "I14: a bound was loosened",
+      object({ a: { ...number, minimum: 5 } }),
+      object({ a: { ...number, minimum: 1 } }),
+      ["I14 compatible a"],
+    ],
     ["I14: undeclared keys are taken", object({ a: string }, closed), object({ a: string }), ["I14 compatible -"]],
-    ["I14: fewer multiples are asked for", object({ a: { type: "integer", multipleOf: 6 } }), object({ a: { type: "integer", multipleOf: 3 } }), ["I14 compatible a"]],
-    ["I15: another format", object({ a: { ...string, format: "date" } }), object({ a: { ...string, format: "date-time" } }), ["I15 risky a"]],
+    [
+      "I14: fewer multiples are asked for",
+      object({ a: { type: "integer", multipleOf: 6 } }),
+      object({ a: { type: "integer", multipleOf: 3 } }),
+      ["I14 compatible a"],
+    ],
+    [
+      "I15: another format",
+      object({ a: { ...string, format: "date" } }),
+      object({ a: { ...string, format: "date-time" } }),
+      ["I15 risky a"],
+    ],
     ["I15: no format any more", object({ a: { ...string, format: "date" } }), object({ a: string }), ["I15 compatible a"]],
     ["I16: another default", object({ a: { ...number, default: 1 } }), object({ a: { ...number, default: 2 } }), ["I16 risky a"]],
-    ["I16: a default of null came", object({ a: { type: ["string", "null"] } }), object({ a: { type: ["string", "null"], default: null } }), ["I16 compatible a"]],
+    [
+      "I16: a default of null came",
+      object({ a: { type: ["string", "null"] } }),
+      object({ a: { type: ["string", "null"], default: null } }),
+      ["I16 compatible a"],
+    ],
     ["I17: undeclared keys are refused", object({ a: string }), object({ a: string }, closed), ["I17 risky -"]],
-    ["I17: a map takes nothing any more", object({ m: { type: "object", additionalProperties: string } }), object({ m: { type: "object", additionalProperties: false } }), ["I17 breaking m"]],
-    ["X2: the parameters are published", { $schema: "http://json-schema.org/draft-07/schema#" }, object({ "a!": string }), ["X2 risky -"]],
+    [
+      "I17: a map takes nothing any more",
+      object({ m: { type: "object", additionalProperties: string } }),
+      object({ m: { type: "object", additionalProperties: false } }),
+      ["I17 breaking m"],
+    ],
+    [
+      "X2: the parameters are published",
+      { $schema: "http://json-schema.org/draft-07/schema#" },
+      object({ "a!": string }),
+      ["X2 risky -"],
+    ],
     ["X2: the parameters are not published any more", object({ "a!": string }), {}, ["X2 risky -"]],
-    ["X2: a condition that is not reasoned about", object({ a: string }, { if: { required: ["a"] }, then: { required: ["b"] } }), object({ a: string }), ["X2 undecided -"]],
-    ["nested parameters by their path", object({ f: object({ list: { type: "array", items: object({ sku: string }) } }) }), object({ f: object({ list: { type: "array", items: object({ sku: number }) } }) }), ["I10 breaking f.list[].sku"]],
-    ["values of a map", object({ m: { type: "object", additionalProperties: string } }), object({ m: { type: "object", additionalProperties: number } }), ["I10 breaking m.*"]],
-    ["one definition used twice, at both places", { ...object({ p: { $ref: "#/$defs/D" }, q: { $ref: "#/$defs/D" } }), $defs: { D: string } }, { ...object({ p: { $ref: "#/$defs/D" }, q: { $ref: "#/$defs/D" } }), $defs: { D: number } }, ["I10 breaking p", "I10 breaking q"]],
-    ["recursion, once", { $ref: "#/$defs/N", $defs: { N: object({ n: { $ref: "#/$defs/N" }, v: string }) } }, { $ref: "#/$defs/N", $defs: { N: object({ n: { $ref: "#/$defs/N" }, v: number }) } }, ["I10 breaking v"]],
-    ["forms told apart by a constant are compared one to one", object({ a: { oneOf: [object({ "kind!": { const: "x" }, v: string }), object({ "kind!": { const: "y" }, v: string })] } }), object({ a: { oneOf: [object({ "kind!": { const: "y" }, v: number }), object({ "kind!": { const: "x" }, v: string })] } }), ["I10 breaking a.v"]],
-    ["a narrowed form of which another form takes the values, and ignores them", object({ a: { anyOf: [object({ x: string }), object({ y: string, "z!": string })] } }), object({ a: { anyOf: [object({ x: string }), object({ y: string, "z!": string, "w!": string })] } }), ["I1 risky a.w"]],
-    ["members that are required but not declared", object({}, { required: ["a"] }), object({}, { required: ["a", "b"] }), ["I1 breaking b"]],
+    [
+      "X2: a condition that is not reasoned about",
+      object({ a: string }, { if: { required: ["a"] }, then: { required: ["b"] } }),
+      object({ a: string }),
+      ["X2 undecided -"],
+    ],
+    [
+      "nested parameters by their path",
+      object({ f: object({ list: { type: "array", items: object({ sku: string }) } }) }),
+      object({ f: object({ list: { type: "array", items: object({ sku: number }) } }) }),
+      ["I10 breaking f.list[].sku"],
+    ],
+    [
+      "values of a map",
+      object({ m: { type: "object", additionalProperties: string } }),
+      object({ m: { type: "object", additionalProperties: number } }),
+      ["I10 breaking m.*"],
+    ],
+    [
+      "one definition used twice, at both places",
+      { ...object({ p: { $ref: "#/$defs/D" }, q: { $ref: "#/$defs/D" } }), $defs: { D: string } },
+      { ...object({ p: { $ref: "#/$defs/D" }, q: { $ref: "#/$defs/D" } }), $defs: { D: number } },
+      ["I10 breaking p", "I10 breaking q"],
+    ],
+    [
+      "recursion, once",
+      { $ref: "#/$defs/N", $defs: { N: object({ n: { $ref: "#/$defs/N" }, v: string }) } },
+      { $ref: "#/$defs/N", $defs: { N: object({ n: { $ref: "#/$defs/N" }, v: number }) } },
+      ["I10 breaking v"],
+    ],
+    [
+      "forms told apart by a constant are compared one to one",
+      object({ a: { oneOf: [object({ "kind!": { const: "x" }, v: string }), object({ "kind!": { const: "y" }, v: string })] } }),
+      object({ a: { oneOf: [object({ "kind!": { const: "y" }, v: number }), object({ "kind!": { const: "x" }, v: string })] } }),
+      ["I10 breaking a.v"],
+    ],
+    [
+      "a narrowed form of which another form takes the values, and ignores them",
+      object({ a: { anyOf: [object({ x: string }), object({ y: string, "z!": string })] } }),
+      object({ a: { anyOf: [object({ x: string }), object({ y: string, "z!": string, "w!": string })] } }),
+      ["I1 risky a.w"],
+    ],
+    [
+      "members that are required but not declared",
+      object({}, { required: ["a"] }),
+      object({}, { required: ["a", "b"] }),
+      ["I1 breaking b"],
+    ],
     ["a forbidden member is a removed one", object({ a: string, b: string }), object({ a: string, b: false }), ["I6 breaking b"]],
-    ["parameters called like keywords", object({ type: string, default: string }), object({ type: number, default: string }), ["I10 breaking type"]],
+    [
+      "parameters called like keywords",
+      object({ type: string, default: string }),
+      object({ type: number, default: string }),
+      ["I10 breaking type"],
+    ],
   ];
   it.each(cases)("%s", (_title, before, after, expected) => {
     expect(said(before, after, "input")).toEqual([...expected].sort());
   });
 
   it("says where, what it was and what it is", () => {
-    const [change] = schemaDiff(object({ f: object({ "a/b": { ...number, minimum: 1 } }) }), object({ f: object({ "a/b": { ...number, minimum: 3 } }) }), "input");
-    expect(change).toMatchObject({ rule: "I13", path: "/properties/f/properties/a~1b", field: "f.a/b", before: { minimum: 1 }, after: { minimum: 3 } });
+    const [change] = schemaDiff(
+      object({ f: object({ "a/b": { ...number, minimum: 1 } }) }),
+      object({ f: object({ "a/b": { ...number, minimum: 3 } }) }),
+      "input",
+    );
+    expect(change).toMatchObject({
+      rule: "I13",
+      path: "/properties/f/properties/a~1b",
+      field: "f.a/b",
+      before: { minimum: 1 },
+      after: { minimum: 3 },
+    });
     expect(change?.text).toContain("`f.a/b`");
   });
 
@@ -130,17 +280,42 @@ describe("rules for results", () => {
     ["O5: another type", object({ a: string }), object({ a: number }), ["O5 breaking a"]],
     ["O5: null may come", object({ a: string }), object({ a: { type: ["string", "null"] } }), ["O5 edge a"]],
     ["O5: any number may come", object({ a: { type: "integer" } }), object({ a: number }), ["O5 edge a"]],
-    ["O5: a further form may come", object({ a: { anyOf: [object({ "x!": string })] } }), object({ a: { anyOf: [object({ "x!": string }), object({ "y!": string })] } }), ["O5 breaking a"]],
-    ["O5: another format", object({ a: { ...string, format: "date" } }), object({ a: { ...string, format: "time" } }), ["O5 risky a"]],
+    [
+      "O5: a further form may come",
+      object({ a: { anyOf: [object({ "x!": string })] } }),
+      object({ a: { anyOf: [object({ "x!": string }), object({ "y!": string })] } }),
+      ["O5 breaking a"],
+    ],
+    [
+      "O5: another format",
+      object({ a: { ...string, format: "date" } }),
+      object({ a: { ...string, format: "time" } }),
+      ["O5 risky a"],
+    ],
     ["O6: further values", object({ a: { enum: ["x"] } }), object({ a: { enum: ["x", "y"] } }), ["O6 breaking a"]],
-    ["O6: a bound was loosened", object({ a: { ...number, maximum: 5 } }), object({ a: { ...number, maximum: 9 } }), ["O6 edge a"]],
+    [
+      "O6: a bound was loosened",
+      object({ a: { ...number, maximum: 5 } }),
+      object({ a: { ...number, maximum: 9 } }),
+      ["O6 edge a"],
+    ],
     ["O7: fewer values", object({ a: { enum: ["x", "y"] } }), object({ a: { enum: ["x"] } }), ["O7 compatible a"]],
     ["O7: null does not come any more", object({ a: { type: ["string", "null"] } }), object({ a: string }), ["O7 compatible a"]],
     ["O7: a field always comes", object({ a: string }), object({ "a!": string }), ["O7 compatible a"]],
     ["O7: nothing undeclared comes", object({ a: string }), object({ a: string }, closed), ["O7 compatible -"]],
-    ["O7: a default says nothing about results", object({ a: string }), object({ a: { ...string, default: "x" } }), ["O7 cosmetic a"]],
+    [
+      "O7: a default says nothing about results",
+      object({ a: string }),
+      object({ a: { ...string, default: "x" } }),
+      ["O7 cosmetic a"],
+    ],
     ["X2: a condition that is not reasoned about", object({}), object({}, { not: { required: ["a"] } }), ["X2 undecided -"]],
-    ["a renamed field is one that left and one that came", object({ "orderId!": string }), object({ "order_id!": string }), ["O3 breaking orderId", "O4 compatible order_id"]],
+    [
+      "a renamed field is one that left and one that came",
+      object({ "orderId!": string }),
+      object({ "order_id!": string }),
+      ["O3 breaking orderId", "O4 compatible order_id"],
+    ],
   ];
   it.each(cases)("%s", (_title, before, after, expected) => {
     expect(said(before, after, "output")).toEqual([...expected].sort());
@@ -196,7 +371,12 @@ describe("the differ", () => {
   });
 
   it("counts what a shorter table of rules does not claim", () => {
-    const { changes, unclassified } = diffSchemas(object({}), object({ "a!": string }), "input", ALL_RULES.filter((entry) => entry.rule !== "I1"));
+    const { changes, unclassified } = diffSchemas(
+      object({}),
+      object({ "a!": string }),
+      "input",
+      ALL_RULES.filter((entry) => entry.rule !== "I1"),
+    );
     expect(changes).toEqual([]);
     expect(unclassified.map((seen) => seen.kind)).toEqual(["member-added"]);
   });
@@ -235,9 +415,18 @@ const DUAL: Partial<Record<Observation["kind"], Observation["kind"]>> = {
 
 /** What was seen where. What a key of a map becomes when it is declared is told one way only, and left aside. */
 function places(observations: readonly Observation[], word: (seen: Observation) => string): string[] {
-  const moved = new Set<Observation>(observations.filter((seen) => seen.kind === "member-added" || seen.kind === "member-removed"));
+  const moved = new Set<Observation>(
+    observations.filter((seen) => seen.kind === "member-added" || seen.kind === "member-removed"),
+  );
   const fields = [...moved].map((seen) => seen.field ?? "");
   const isInside = (seen: Observation): boolean =>
-    !moved.has(seen) && fields.some((field) => seen.field === field || /^[.[]/.test((seen.field ?? "").slice(field.length)) && (seen.field ?? "").startsWith(field));
-  return observations.filter((seen) => !isInside(seen)).map((seen) => `${word(seen)} ${seen.field ?? ""}`).sort();
+    !moved.has(seen) &&
+    fields.some(
+      (field) =>
+        seen.field === field || (/^[.[]/.test((seen.field ?? "").slice(field.length)) && (seen.field ?? "").startsWith(field)),
+    );
+  return observations
+    .filter((seen) => !isInside(seen))
+    .map((seen) => `${word(seen)} ${seen.field ?? ""}`)
+    .sort();
 }

@@ -20,7 +20,9 @@ function toolsOf(...words: string[]): ReadonlyMap<ToolKey, Tool> {
 
 function next(previous: Catalog, tools: ReadonlyMap<ToolKey, Tool>): Catalog {
   const manifest = nextManifest(previous, tools, at, "test");
-  return manifest === undefined ? previous : catalogFrom(catalogManifestFormat.schema.parse(JSON.parse(JSON.stringify(manifest))), tools);
+  return manifest === undefined
+    ? previous
+    : catalogFrom(catalogManifestFormat.schema.parse(JSON.parse(JSON.stringify(manifest))), tools);
 }
 
 describe("catalog versions", () => {

@@ -66,8 +66,7 @@ function arrayAccepts(branch: Branch, value: readonly JsonValue[], assumed: Assu
 }
 
 function objectAccepts(branch: Branch, value: JsonObject, assumed: Assumed, path: string): Acceptance {
-  for (const name of branch.required ?? [])
-    if (!Object.hasOwn(value, name) && !assumed(join(path, name))) return false;
+  for (const name of branch.required ?? []) if (!Object.hasOwn(value, name) && !assumed(join(path, name))) return false;
   let answer: Acceptance = true;
   for (const key of Object.keys(value)) {
     answer = both(answer, memberAccepts(branch, key, value[key] ?? null, assumed, path));

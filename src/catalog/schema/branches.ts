@@ -16,7 +16,13 @@ import { branchFragment, deeper, fragment, type At, type Shown, type Walk } from
 
 /** `a` and `b` are the unions that the branches stand in: what a recorded value is tested against is the whole of `b`. */
 export function observeBranches(walk: Walk, x: Branch, y: Branch, at: At, a: Node, b: Node): void {
-  if (!sameJson(x.fallback, y.fallback)) walk.note({ kind: "default-moved" }, at, () => x.fallback, () => y.fallback);
+  if (!sameJson(x.fallback, y.fallback))
+    walk.note(
+      { kind: "default-moved" },
+      at,
+      () => x.fallback,
+      () => y.fallback,
+    );
   observeLimits(walk, x, y, at, a, b);
   observeOpaque(walk, x.opaque ?? [], y.opaque ?? [], at, x, y);
   if (x.kind === "array" && y.kind === "array") observeItems(walk, x, y, at);
@@ -30,7 +36,12 @@ function observeLimits(walk: Walk, x: Branch, y: Branch, at: At, a: Node, b: Nod
   const show = (node: Node, part: () => JsonObject): Shown => (alone ? part : () => fragment(node));
   if (x.integer !== y.integer) {
     const kind = y.integer ? "integer-introduced" : "integer-lifted";
-    walk.note({ kind }, at, show(a, () => numberType(x)), show(b, () => numberType(y)));
+    walk.note(
+      { kind },
+      at,
+      show(a, () => numberType(x)),
+      show(b, () => numberType(y)),
+    );
   }
   for (const [keyword, direction] of compareBounds(x.bounds ?? {}, y.bounds ?? {})) {
     const [before, after] = [show(a, () => pick(x.bounds, keyword)), show(b, () => pick(y.bounds, keyword))];
@@ -38,8 +49,12 @@ function observeLimits(walk: Walk, x: Branch, y: Branch, at: At, a: Node, b: Nod
     else walk.note({ kind: "limit-tightened", keyword, edge: true, loosenedToo: direction === "both" }, at, before, after);
   }
   if (x.unique !== y.unique) {
-    const [before, after] = [show(a, () => ({ uniqueItems: x.unique ?? false })), show(b, () => ({ uniqueItems: y.unique ?? false }))];
-    if (y.unique) walk.note({ kind: "limit-tightened", keyword: "uniqueItems", edge: true, loosenedToo: false }, at, before, after);
+    const [before, after] = [
+      show(a, () => ({ uniqueItems: x.unique ?? false })),
+      show(b, () => ({ uniqueItems: y.unique ?? false })),
+    ];
+    if (y.unique)
+      walk.note({ kind: "limit-tightened", keyword: "uniqueItems", edge: true, loosenedToo: false }, at, before, after);
     else walk.note({ kind: "limit-loosened", keyword: "uniqueItems" }, at, before, after);
   }
   observeSets(x.patterns, y.patterns, (lost, won) => {
@@ -48,7 +63,12 @@ function observeLimits(walk: Walk, x: Branch, y: Branch, at: At, a: Node, b: Nod
     else walk.note({ kind: "limit-loosened", keyword: "pattern" }, at, before, after);
   });
   observeSets(x.formats, y.formats, (lost, won) => {
-    walk.note({ kind: "format-moved", lost, won }, at, () => formatPart(x), () => formatPart(y));
+    walk.note(
+      { kind: "format-moved", lost, won },
+      at,
+      () => formatPart(x),
+      () => formatPart(y),
+    );
   });
 }
 
@@ -154,7 +174,13 @@ function observeOpaque(walk: Walk, before: readonly Opaque[], after: readonly Op
   const lost = before.filter((one) => !after.some((other) => walk.equal.opaques(one, other)));
   const won = after.filter((one) => !before.some((other) => walk.equal.opaques(one, other)));
   const keywords = new Set([...lost, ...won].map((one) => one.keyword));
-  for (const keyword of [...keywords].sort()) walk.note({ kind: "opaque-moved", keyword }, at, () => branchFragment(x), () => branchFragment(y));
+  for (const keyword of [...keywords].sort())
+    walk.note(
+      { kind: "opaque-moved", keyword },
+      at,
+      () => branchFragment(x),
+      () => branchFragment(y),
+    );
 }
 
 /* ── arrays ─────────────────────────────────────────────────────────────────────────────────────────────────────────── */
@@ -173,8 +199,19 @@ function observeElement(walk: Walk, a: Slot | undefined, b: Slot | undefined, at
   const [was, is] = [a?.force() ?? ANY, b?.force() ?? ANY];
   if (isNever(was) === isNever(is)) walk.nodes(was, is, deeper(at, token, `${at.field}[]`));
   else if (isNever(is))
-    walk.note({ kind: "limit-tightened", keyword: "items", edge: true, loosenedToo: false }, at, () => ({}), () => ({ maxItems: index }));
-  else walk.note({ kind: "limit-loosened", keyword: "items" }, at, () => ({ maxItems: index }), () => ({}));
+    walk.note(
+      { kind: "limit-tightened", keyword: "items", edge: true, loosenedToo: false },
+      at,
+      () => ({}),
+      () => ({ maxItems: index }),
+    );
+  else
+    walk.note(
+      { kind: "limit-loosened", keyword: "items" },
+      at,
+      () => ({ maxItems: index }),
+      () => ({}),
+    );
 }
 
 /* ── objects ────────────────────────────────────────────────────────────────────────────────────────────────────────── */
@@ -196,7 +233,8 @@ function observeMembers(walk: Walk, x: Branch, y: Branch, at: At): void {
     }
     const to = renamed.get(member);
     const shown = (): JsonValue => fragment(member.node);
-    if (to === undefined) walk.note({ kind: "member-removed", required: member.required, into: landing(walk, member, y, into) }, here, shown);
+    if (to === undefined)
+      walk.note({ kind: "member-removed", required: member.required, into: landing(walk, member, y, into) }, here, shown);
     else walk.note({ kind: "member-renamed", to: to.name, into, required: to.required }, here, shown, () => fragment(to.node));
   }
   const explained = new Set(renames.filter(([from, to]) => from.required || !to.required).map(([, to]) => to));
@@ -204,7 +242,9 @@ function observeMembers(walk: Walk, x: Branch, y: Branch, at: At): void {
     if (explained.has(member)) continue;
     const hasDefault = member.node.fallback !== undefined;
     const here = memberAt(at, member.name);
-    walk.note({ kind: "member-added", required: member.required, hasDefault, over }, here, undefined, () => fragment(member.node));
+    walk.note({ kind: "member-added", required: member.required, hasDefault, over }, here, undefined, () =>
+      fragment(member.node),
+    );
     // What the key could be before was said by the schema for other keys.
     const extra = x.additional?.force() ?? ANY;
     if (over === "typed") walk.nodes(extra, { ...member.node, fallback: extra.fallback }, here);
@@ -237,8 +277,19 @@ function extraAt(at: At, token: string): At {
 
 function observeKept(walk: Walk, before: Member, after: Member, at: At): void {
   if (after.required && !before.required)
-    walk.note({ kind: "member-required", hasDefault: after.node.fallback !== undefined }, at, () => false, () => true);
-  if (before.required && !after.required) walk.note({ kind: "member-optional" }, at, () => true, () => false);
+    walk.note(
+      { kind: "member-required", hasDefault: after.node.fallback !== undefined },
+      at,
+      () => false,
+      () => true,
+    );
+  if (before.required && !after.required)
+    walk.note(
+      { kind: "member-optional" },
+      at,
+      () => true,
+      () => false,
+    );
   walk.nodes(before.node, after.node, at);
 }
 
@@ -289,7 +340,11 @@ function observePatterned(walk: Walk, x: Branch, y: Branch, at: At): void {
   const shown = [(): JsonValue => [...before.keys()].sort(), (): JsonValue => [...after.keys()].sort()] as const;
   // Over an open object a pattern limits keys that were free; over a closed one it lets keys in.
   if ((won && extrasOf(x) !== "closed") || (lost && extrasOf(y) === "closed"))
-    walk.note({ kind: "limit-tightened", keyword: "patternProperties", edge: true, loosenedToo: lost || extrasOf(x) === "closed" }, here, ...shown);
+    walk.note(
+      { kind: "limit-tightened", keyword: "patternProperties", edge: true, loosenedToo: lost || extrasOf(x) === "closed" },
+      here,
+      ...shown,
+    );
   else walk.note({ kind: "limit-loosened", keyword: "patternProperties" }, here, ...shown);
 }
 

@@ -312,7 +312,8 @@ function toldApart(x: Branch, y: Branch): boolean {
     const listed = here?.force().branches ?? [];
     const listedThere = there.force().branches;
     if (here === undefined || (listed.length === 0 && listedThere.length === 0)) continue;
-    if (listed.every((a) => listedThere.every((b) => (a.kind !== "object" || b.kind !== "object") && areDisjoint(a, b)))) return true;
+    if (listed.every((a) => listedThere.every((b) => (a.kind !== "object" || b.kind !== "object") && areDisjoint(a, b))))
+      return true;
   }
   return false;
 }
@@ -329,4 +330,3 @@ export function isExclusive(node: Node): boolean {
   }
   return false;
 }
-

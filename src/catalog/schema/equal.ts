@@ -35,7 +35,9 @@ export function equality(): Equality {
     remember(a, b, true);
     trail.push([a, b]);
     const equal =
-      sameJson(a.fallback, b.fallback) && sameUnion(a.branches, b.branches) && (a.oneOf || b.oneOf ? isExclusive(a) === isExclusive(b) : true);
+      sameJson(a.fallback, b.fallback) &&
+      sameUnion(a.branches, b.branches) &&
+      (a.oneOf || b.oneOf ? isExclusive(a) === isExclusive(b) : true);
     if (!equal) {
       // What was found equal on the strength of this assumption is not known any more.
       for (const [x, y] of trail.splice(mark)) known.get(x)?.delete(y);

@@ -184,8 +184,10 @@ function readNumber(schema: JsonObject, integer: boolean, typed: boolean): Parti
 function wholeBounds(bounds: Bounds): Partial<Record<Bound, number>> {
   const out: Partial<Record<Bound, number>> = {};
   const { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf } = bounds;
-  const least = exclusiveMinimum !== undefined ? Math.floor(exclusiveMinimum) + 1 : minimum === undefined ? undefined : Math.ceil(minimum);
-  const most = exclusiveMaximum !== undefined ? Math.ceil(exclusiveMaximum) - 1 : maximum === undefined ? undefined : Math.floor(maximum);
+  const least =
+    exclusiveMinimum !== undefined ? Math.floor(exclusiveMinimum) + 1 : minimum === undefined ? undefined : Math.ceil(minimum);
+  const most =
+    exclusiveMaximum !== undefined ? Math.ceil(exclusiveMaximum) - 1 : maximum === undefined ? undefined : Math.floor(maximum);
   if (least !== undefined && least > -Number.MAX_SAFE_INTEGER) out.minimum = least + 0;
   if (most !== undefined && most < Number.MAX_SAFE_INTEGER) out.maximum = most + 0;
   if (multipleOf !== undefined && multipleOf !== 1) out.multipleOf = multipleOf;
@@ -314,4 +316,3 @@ function sortPairs(pairs: [string, Slot][]): [string, Slot][] {
 function isSchema(value: JsonValue | undefined): value is JsonObject | boolean {
   return typeof value === "boolean" || isJsonObject(value);
 }
-

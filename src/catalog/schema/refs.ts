@@ -122,6 +122,10 @@ function collectNames(root: JsonValue): ReadonlyMap<string, Place> {
 }
 
 /** Resolves one reference of a document, for callers that read raw schemas. */
-export function resolveReference(references: References, reference: JsonValue | undefined, resource: JsonValue): Place | undefined {
+export function resolveReference(
+  references: References,
+  reference: JsonValue | undefined,
+  resource: JsonValue,
+): Place | undefined {
   return typeof reference === "string" ? references.resolve(reference, resource) : undefined;
 }

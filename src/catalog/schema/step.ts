@@ -81,4 +81,3 @@ export function presentIn(node: Node, kind: Kind): boolean {
 export function isOfKind(branch: Branch, kind: Kind): boolean {
   return branch.kind === kind || (branch.kind === "values" && (branch.values ?? []).some((value) => kindOf(value) === kind));
 }
-

@@ -42,7 +42,12 @@ export function observe(before: Slot, after: Slot, options: { readonly findsRena
     isOver: () => false,
   });
   if (isAny(a) !== isAny(b) && a.branches.length > 0 && b.branches.length > 0)
-    walk.note({ kind: isAny(a) ? "contract-published" : "contract-lost" }, START, () => fragment(a), () => fragment(b));
+    walk.note(
+      { kind: isAny(a) ? "contract-published" : "contract-lost" },
+      START,
+      () => fragment(a),
+      () => fragment(b),
+    );
   else walk.nodes(a, b, START);
   return found;
 }
@@ -130,10 +135,22 @@ function add(pairs: Map<Node, Set<Node>>, a: Node, b: Node): void {
 }
 
 function observeNodes(walk: Walk, a: Node, b: Node, at: At): void {
-  if (!sameJson(a.fallback, b.fallback)) walk.note({ kind: "default-moved" }, at, () => a.fallback, () => b.fallback);
+  if (!sameJson(a.fallback, b.fallback))
+    walk.note(
+      { kind: "default-moved" },
+      at,
+      () => a.fallback,
+      () => b.fallback,
+    );
   if (a.oneOf || b.oneOf) {
     const [was, is] = [isExclusive(a), isExclusive(b)];
-    if (was !== is) walk.note({ kind: is ? "exclusion-introduced" : "exclusion-lifted" }, at, () => fragment(a), () => fragment(b));
+    if (was !== is)
+      walk.note(
+        { kind: is ? "exclusion-introduced" : "exclusion-lifted" },
+        at,
+        () => fragment(a),
+        () => fragment(b),
+      );
   }
   const left = unpaired(walk, a.branches, b.branches);
   const [x, y] = [left.a[0], left.b[0]];
@@ -169,7 +186,12 @@ function observeKinds(walk: Walk, a: Node, b: Node, left: Unpaired, at: At): voi
   if (lost.length + won.length === 0) return;
   const onlyNull = [...lost, ...won].every((kind) => kind === "null");
   const edge = onlyNull || (won.length === 0 && isMeantAs(a, lost)) || (lost.length === 0 && isMeantAs(b, won));
-  walk.note({ kind: "kinds-moved", lost, won, edge }, at, () => fragment(a), () => fragment(b));
+  walk.note(
+    { kind: "kinds-moved", lost, won, edge },
+    at,
+    () => fragment(a),
+    () => fragment(b),
+  );
 }
 
 /** True where the node names no type, and the kind it is plainly meant for is not among these. */
@@ -187,12 +209,38 @@ function observeOneKind(walk: Walk, a: Node, b: Node, left: Unpaired, kind: Kind
   const openB = left.b.filter((branch) => branch.kind === kind || isGuarded(branch, kind));
   const gone = without(listedA, listedB).filter((value) => accepts(b, value) !== true);
   const introduced = openA.length > 0 && openB.length === 0 && listedB.length > 0;
-  const come = without(listedB, listedA).filter((value) => (introduced ? accepts(a, value) === false : accepts(a, value) !== true));
+  const come = without(listedB, listedA).filter((value) =>
+    introduced ? accepts(a, value) === false : accepts(a, value) !== true,
+  );
   const lifted = openB.length > 0 && openA.length === 0 && listedA.length > 0;
-  if (introduced) walk.note({ kind: "values-introduced" }, cover(walk, at, openA, openB, a, b), () => fragment(a), () => fragment(b));
-  if (lifted) walk.note({ kind: "values-lifted" }, cover(walk, at, openA, openB, a, b), () => fragment(a), () => fragment(b));
-  if (gone.length > 0) walk.note({ kind: "values-lost" }, at, () => showValues(a, listedA), () => fragment(b));
-  if (come.length > 0) walk.note({ kind: "values-won" }, at, () => fragment(a), () => showValues(b, listedB));
+  if (introduced)
+    walk.note(
+      { kind: "values-introduced" },
+      cover(walk, at, openA, openB, a, b),
+      () => fragment(a),
+      () => fragment(b),
+    );
+  if (lifted)
+    walk.note(
+      { kind: "values-lifted" },
+      cover(walk, at, openA, openB, a, b),
+      () => fragment(a),
+      () => fragment(b),
+    );
+  if (gone.length > 0)
+    walk.note(
+      { kind: "values-lost" },
+      at,
+      () => showValues(a, listedA),
+      () => fragment(b),
+    );
+  if (come.length > 0)
+    walk.note(
+      { kind: "values-won" },
+      at,
+      () => fragment(a),
+      () => showValues(b, listedB),
+    );
   // Listed values that moved into or out of a branch of their kind are the branch's affair.
   if (!introduced && !lifted) observePairs(walk, a, b, openA, openB, at);
 }
@@ -226,10 +274,20 @@ function observePairs(walk: Walk, a: Node, b: Node, openA: readonly Branch[], op
   const { pairs, lost, won } = pairUp(walk, openA, openB);
   for (const [x, y] of pairs) observeBranches(walk, x, y, cover(walk, at, [x], [y], a, b), a, b);
   for (const x of lost) {
-    walk.note({ kind: "branch-lost" }, cover(walk, at, [x], [], a, b), () => branchFragment(x), () => fragment(b));
+    walk.note(
+      { kind: "branch-lost" },
+      cover(walk, at, [x], [], a, b),
+      () => branchFragment(x),
+      () => fragment(b),
+    );
   }
   for (const y of won) {
-    walk.note({ kind: "branch-won" }, cover(walk, at, [], [y], a, b), () => fragment(a), () => branchFragment(y));
+    walk.note(
+      { kind: "branch-won" },
+      cover(walk, at, [], [y], a, b),
+      () => fragment(a),
+      () => branchFragment(y),
+    );
   }
 }
 
@@ -275,7 +333,9 @@ function pairUp(walk: Walk, openA: readonly Branch[], openB: readonly Branch[]):
   if (openA.length === 1 && openB.length === 1 && onlyA && onlyB && onlyA.kind === onlyB.kind)
     return { pairs: [[onlyA, onlyB]], lost: [], won: [] };
   const [sortedA, sortedB] = [inOrder(openA), inOrder(openB)];
-  const scored = sortedA.flatMap((x, i) => sortedB.map((y, j) => ({ x, y, i, j, score: x.kind === y.kind ? alike(walk, x, y) : 0 })));
+  const scored = sortedA.flatMap((x, i) =>
+    sortedB.map((y, j) => ({ x, y, i, j, score: x.kind === y.kind ? alike(walk, x, y) : 0 })),
+  );
   scored.sort((p, q) => q.score - p.score || Math.abs(p.i - p.j) - Math.abs(q.i - q.j) || p.i - q.i);
   const taken = new Set<Branch>();
   const pairs: [Branch, Branch][] = [];

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { diffTool } from "../../src/catalog/drift.js";
+import { readCatalogFile } from "../../src/catalog/files.js";
+import { toTool } from "../../src/catalog/intake.js";
+import { judge } from "../../src/catalog/level.js";
+import type { UpstreamLabel } from "../../src/model/ids.js";
+import type { JsonObject } from "../../src/model/json.js";
+import type { ListedTool } from "../../src/model/tool.js";
+import { sharedData } from "../data.js";
+import type { MutationKind } from "./mutations.js";
+
+const label = "s" as UpstreamLabel;
+
+/** Contracts of the newest version of each real history, each contract once. */
+export function realTools(every: number): ListedTool[] {
+  const root = sharedData("evolution");
+  if (root === undefined) return [];
+  const found = new Map<string, ListedTool>();
+  for (const series of readdirSync(root).sort()) {
+    const newest = readdirSync(join(root, series, "versions"))
+      .sort()
+      .at(-1);
+    if (newest === undefined) continue;
+    for (const tool of readCatalogFile(JSON.parse(readFileSync(join(root, series, "versions", newest), "utf8"))).tools)
+      found.set(tool.digests.contract, { ...tool.document });
+  }
+  return [...found.values()].filter((tool, index) => index % every === 0 && hasParameters(tool));
+}
+
+function hasParameters(tool: ListedTool): boolean {
+  const schema = tool["inputSchema"] as JsonObject | undefined;
+  return schema?.["type"] === "object" && typeof schema["properties"] === "object" && !JSON.stringify(schema).includes('"$ref"');
+}
+
+/** What went wrong for one tool; empty: all as expected. */
+export function faults(kind: MutationKind, tool: ListedTool): string[] {
+  const mutated = kind.apply(tool);
+  if (mutated === undefined) return [];
+  const [before, after] = [toTool(label, mutated.before ?? tool), toTool(label, mutated.after)];
+  const { changes, unclassified } = diffTool(before, after);
+  const wrong: string[] = unclassified > 0 ? ["unclassified"] : [];
+  const rules = new Set(changes.map((change) => change.rule));
+  for (const rule of kind.rules) if (!rules.has(rule)) wrong.push(`no ${rule} but ${[...rules].join()}`);
+  if (kind.rules.length === 0 && changes.some((change) => change.rule !== "D3")) wrong.push(`not cosmetic: ${[...rules].join()}`);
+  for (const [usage, level] of mutated.levels) {
+    const judged = judge(before, after, usage);
+    if (judged.level !== level)
+      wrong.push(`${judged.level} instead of ${level} for ${JSON.stringify(usage)}: ${JSON.stringify(judged.reasons)}`);
+  }
+  return wrong.map((fault) => `${tool.name}: ${fault}`);
+}
