@@ -21,6 +21,9 @@ const allNotCertain = (links: readonly LineageLink[]): boolean => links.every((l
 
 const ID = { "id!": "string Number." };
 
+const GLOSSARY =
+  "Explains what the many odd words of a project mean to people who join it late, with an example for each of them, a drawing, a short history, pictures, a translation into four languages, hints for teachers, links between neighbours and a quiz at the end.";
+
 /** Tools that neither left nor came: they give words their weight. */
 const BACKGROUND: readonly Tool[] = [
   tool("w/list_rooms", "Names the rooms of a house with their floor.", { "house!": "string House." }),
@@ -48,17 +51,41 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     input: from(
       [tool("w/get_user", "Reads a member of staff by number.", ID)],
       [
-        tool("w/getUser", "Fetches whoever is logged in at a terminal.", { "terminal!": "string Terminal." }),
-        tool("w/get-user", "Looks up an account of the web shop by its mail.", { "mail!": "string Mail." }),
+        tool("w/getUser", "Reads a member of staff by number, at a terminal.", { ...ID, "terminal!": "string Terminal." }),
+        tool("w/get-user", "Reads a member of staff by number, in the shop.", { ...ID, "shop!": "string Shop." }),
       ],
     ),
     holds: notCertain("w/get_user"),
+  },
+  "spelling-support": {
+    says: "one name spelt anew with other texts and parameters is a proposal",
+    input: from(
+      [tool("w/list_bases", "Names the military posts along a border.", { "border!": "string Border." })],
+      [tool("w/list-bases", "Shows solvents of a laboratory with their acidity.", { "shelf!": "integer Shelf." })],
+    ),
+    holds: proposed("w/list_bases"),
+  },
+  "order-one-word": {
+    says: "the routes of a service are not the service of a route",
+    input: from(
+      [tool("w/drop_route_of_service", "Drops what belongs together in the gateway, for good.", ID)],
+      [tool("w/drop_service_of_route", "Drops what belongs together in the gateway for good, at once.", { ...ID, now: "boolean At once." })],
+    ),
+    holds: notCertain("w/drop_route_of_service"),
+  },
+  "number-requires": {
+    says: "all tags are not one tag by number",
+    input: from(
+      [tool("w/get_tags", "Reads tags of a page with their colour.", { page: "string Page." })],
+      [tool("w/get_tag", "Reads a tag of a page with its colour.", { page: "string Page.", "number!": "integer Number." })],
+    ),
+    holds: notCertain("w/get_tags"),
   },
   "plural-likeness": {
     says: "getting one message is not getting messages",
     input: from(
       [tool("w/get_message", "Reads the body of a message by number.", ID)],
-      [tool("w/get_messages", "Searches the inbox between two days for a sender.", { "since!": "string Day.", "sender!": "string Who." })],
+      [tool("w/get_messages", "Searches the inbox between two days for a sender.", ID)],
     ),
     holds: notCertain("w/get_message"),
   },
@@ -69,6 +96,11 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
       [tool("w/siren_hush", "Changes the state of the siren in a hall.", ID), tool("w/siren_ready", "Changes the state of the siren in a hall.", ID)],
     ),
     holds: allNotCertain,
+  },
+  "twin-conflict": {
+    says: "equal contract and text do not make switching on of switching off",
+    input: from([tool("w/enable_relay", "Sets the relay of the pump at once.", ID)], [tool("w/disable_relay", "Sets the relay of the pump at once.", ID)]),
+    holds: proposed("w/enable_relay"),
   },
   "bulk-support": {
     says: "two tools make no rule",
@@ -92,7 +124,7 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
         ...["crane", "truck", "ferry", "lorry"].map((noun) =>
           tool(`w/port_harbour_${noun}_reserve`, `Reserves a ${noun} in the harbour for an hour and a gang.`, { "hour!": "string Hour.", gang: "string Gang." }),
         ),
-        tool("w/harbour_port_crane_reserve", "Reserves a crane in the harbour for an hour and a gang.", { "hour!": "string Hour.", gang: "string Gang." }),
+        tool("w/harbour_port_crane_reserve", "Reserves a crane in the harbour for an hour and a gang, a gang.", { "hour!": "string Hour.", gang: "string Gang." }),
       ],
     ),
     holds: notCertain("w/harbour_crane_reserve"),
@@ -149,9 +181,20 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     ),
     holds: allNotCertain,
   },
+  "bulk-family": {
+    says: "a prefix that few of the tools take is held to more",
+    input: from(
+      [
+        ...["click", "drag", "hover"].map((act) => tool(`w/${act}`, `Perform ${act} on an element of the page by its handle.`, { "handle!": "string Handle.", times: "integer Times." })),
+        ...["alpha", "beta", "gamma", "delta", "omega"].map((noun) => tool(`w/${noun}_trace`, `Records ${noun} waves of a brain.`, { [`${noun}!`]: "string Which." })),
+      ],
+      ["click", "drag", "hover"].map((act) => tool(`w/browser_${act}`, `Do a ${act} on an element in the window of a browser.`, { "handle!": "string Handle.", "window!": "string Window." })),
+    ),
+    holds: allNotCertain,
+  },
   "bulk-living-word": {
     says: "two things that live on side by side are not one thing renamed",
-    input: movement(
+    input: from(
       [
         ...["table", "index", "view"].map((noun) => tool(`w/lion_${noun}_drop`, `Drops a ${noun} of the database on the server.`, { "server!": "string Server.", "name!": "string Name." })),
         tool("w/lion_backup", "Keeps a copy of the lion database.", ID),
@@ -240,7 +283,7 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     says: "half the words of a text make no certainty",
     input: from(
       [tool("w/get_tide", "Tells when the water is high at a harbour.", ID)],
-      [tool("w/show_moon", "Tells when the water is high at a harbour by the moon, its phase, its distance and the season.", ID)],
+      [tool("w/show_tide_moon", "Tells when the water is high at a harbour by the moon, its phase, its distance and the season.", ID)],
     ),
     holds: proposed("w/get_tide"),
   },
@@ -248,20 +291,28 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     says: "equal texts with other parameters make no certainty",
     input: from(
       [tool("w/get_fare", "Works out the price of a ride through the town.", { "line!": "string Line.", "zone!": "string Zone.", "age!": "integer Age." })],
-      [tool("w/show_price", "Works out the price of a ride through the town.", { "route!": "string Route.", "class!": "string Class." })],
+      [tool("w/show_fare_price", "Works out the price of a ride through the town.", { "route!": "string Route.", "class!": "string Class." })],
+    ),
+    holds: proposed("w/get_fare"),
+  },
+  "certain-name": {
+    says: "a text without a like name makes no certainty",
+    input: from(
+      [tool("w/get_fare", "Works out the price of a ride through the town.", { "line!": "string Line.", "zone!": "string Zone." })],
+      [tool("w/quote", "Works out the price of a ride through the town.", { "line!": "string Line.", "zone!": "string Zone.", day: "string Day." })],
     ),
     holds: proposed("w/get_fare"),
   },
   "certain-mutual": {
-    says: "a second tool of the same text is not certain beside the first",
+    says: "a second tool of like text is not certain beside the first",
     input: from(
       [
-        tool("w/get_stamp", "Shows a stamp of the collection with its year and worth.", ID),
-        tool("w/show_mark", "Shows a stamp of the collection with its year and worth.", ID),
+        tool("w/get_stamp", GLOSSARY, ID),
+        tool("w/show_stamp_mark", `${GLOSSARY} A quiz.`, ID),
       ],
-      [tool("w/fetch_stamp", "Shows a stamp of the collection with its year and worth.", { "id!": "string Number.", note: "string Note." })],
+      [tool("w/fetch_stamp", `${GLOSSARY} And hints.`, { "id!": "string Number.", note: "string Note." })],
     ),
-    holds: notCertain("w/show_mark"),
+    holds: notCertain("w/show_stamp_mark"),
   },
   "certain-score": {
     says: "a fair score without a rival is a proposal",
@@ -285,21 +336,21 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "certain-tie": {
     says: "two tools of the old text are a question",
     input: from(
-      [tool("w/get_definitions", "Explains what the words of a project mean.", { "project!": "string Project." })],
+      [tool("w/get_project_word_definitions", GLOSSARY, { "project!": "string Project." })],
       [
-        tool("w/get_build_terms", "Explains what the words of a project mean.", { "project!": "string Project.", build: "string Build." }),
-        tool("w/get_trial_terms", "Explains what the words of a project mean.", { "project!": "string Project.", trial: "string Trial." }),
+        tool("w/get_project_word_meanings", `${GLOSSARY} A quiz.`, { "project!": "string Project.", build: "string Build." }),
+        tool("w/get_project_word_senses", `${GLOSSARY} And hints.`, { "project!": "string Project.", trial: "string Trial." }),
       ],
     ),
-    holds: notCertain("w/get_definitions"),
+    holds: notCertain("w/get_project_word_definitions"),
   },
   "certain-conflict": {
     says: "reading never becomes writing with certainty",
     input: from(
-      [tool("w/thermostat", "Temperature of the hall in degrees.", { "hall!": "string Hall." }, { annotations: { readOnlyHint: true } })],
+      [tool("w/hall_thermostat", "Temperature of the hall in degrees.", { "hall!": "string Hall." }, { annotations: { readOnlyHint: true } })],
       [tool("w/hall_thermostat_dial", "Temperature of the hall in degrees.", { "hall!": "string Hall.", degrees: "number Degrees." }, { annotations: { readOnlyHint: false } })],
     ),
-    holds: notCertain("w/thermostat"),
+    holds: notCertain("w/hall_thermostat"),
   },
   "certain-same-act": {
     says: "listing does not become getting with certainty",
@@ -313,15 +364,15 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     says: "a sibling of the same text is not certain while its word lives on",
     input: from(
       [
-        tool("w/list_namespaces", "Lists all of them in the bucket, a page at a time.", { "bucket!": "string Bucket." }),
+        tool("w/list_bucket_namespaces", "Lists all of them, a page at a time.", { "bucket!": "string Bucket." }),
         tool("w/drop_namespaces", "Throws some away for good.", { "names!": "array Names." }),
       ],
       [
-        tool("w/list_tables", "Lists all of them in the bucket, a page at a time.", { "bucket!": "string Bucket.", page: "integer Page." }),
+        tool("w/list_bucket_tables", "Lists all of them, a page at a time.", { "bucket!": "string Bucket.", page: "integer Page." }),
         tool("w/drop_namespaces", "Throws some away for good.", { "names!": "array Names." }),
       ],
     ),
-    holds: notCertain("w/list_namespaces"),
+    holds: notCertain("w/list_bucket_namespaces"),
   },
   "certain-lone-word": {
     says: "a special case is not certain to be the general one",
@@ -353,13 +404,13 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "proposed-margin": {
     says: "two equal candidates are nothing",
     input: from(
-      [tool("w/get_definitions", "Explains what the words of a project mean.", { "project!": "string Project." })],
+      [tool("w/get_project_word_definitions", GLOSSARY, { "project!": "string Project." })],
       [
-        tool("w/get_build_terms", "Explains what the words of a project mean.", { "project!": "string Project.", build: "string Build." }),
-        tool("w/get_trial_terms", "Explains what the words of a project mean.", { "project!": "string Project.", trial: "string Trial." }),
+        tool("w/get_project_word_meanings", `${GLOSSARY} A quiz.`, { "project!": "string Project.", build: "string Build." }),
+        tool("w/get_project_word_senses", `${GLOSSARY} And hints.`, { "project!": "string Project.", trial: "string Trial." }),
       ],
     ),
-    holds: none("w/get_definitions"),
+    holds: none("w/get_project_word_definitions"),
   },
   "proposed-weak-score": {
     says: "little in common is nothing, even alone",

@@ -38,6 +38,15 @@ export function swapSiblings(catalog: readonly Tool[], random: () => number, tal
   count(tally, input.removed.length, findLineage(input));
 }
 
+/** Nothing that both have: two servers for the same thing, or forks of one, are no test of unrelated ones. */
+export function areUnrelated(catalog: readonly Tool[], other: readonly Tool[]): boolean {
+  const names = new Set(catalog.map((tool) => tool.name.toLowerCase().replace(/[^a-z0-9]/g, "")));
+  const texts = new Set(catalog.map((tool) => tool.description));
+  return !other.some(
+    (tool) => names.has(tool.name.toLowerCase().replace(/[^a-z0-9]/g, "")) || (tool.description !== "" && texts.has(tool.description)),
+  );
+}
+
 /** Another server stands behind the label: nothing of the first went on. */
 export function swapServer(catalog: readonly Tool[], other: readonly Tool[], tally: Tally): void {
   const under = (tools: readonly Tool[]): Tool[] => tools.map((tool) => toTool("swapped" as UpstreamLabel, tool.document));

@@ -23,11 +23,20 @@ describe("a tool under another name", () => {
   const get = HELPDESK.find((one) => one.name === "get_case") ?? HELPDESK[0];
   if (get === undefined) throw new Error("no helpdesk");
 
-  it("is certain where only separators and case changed, whatever else did", () => {
-    const next = tool("desk/getCase", "Everything known about a support request.", { "number!": "string Number." });
+  it("is certain where only separators and case changed, and texts or parameters bear it out", () => {
+    const next = tool("desk/getCase", "Reads a case, its history and its people.", { "number!": "string Number." });
     const link = only(findLineage(movement(HELPDESK, helpdesk([get.key], [next]))));
     expect(link).toMatchObject({ kind: "renamed", level: "certain", from: "desk/get_case", to: ["desk/getCase"], fixedArguments: {} });
     expect(link.evidence).toContain("the same name apart from separators and case");
+  });
+
+  it("is proposed where only the spelling speaks for it, and certain where it goes with others", () => {
+    const next = tool("desk/getCase", "Everything known about a support request.", { "number!": "string Number." });
+    expect(only(findLineage(movement(HELPDESK, helpdesk([get.key], [next])))).level).toBe("proposed");
+    const others = ["list_cases", "open_case", "close_case"].flatMap((name) => HELPDESK.filter((one) => one.name === name));
+    const camel = others.map((one) => renamed(one, one.name.replace(/_(.)/, (_all, letter: string) => letter.toUpperCase())));
+    const links = findLineage(movement(HELPDESK, helpdesk([get.key, ...others.map((one) => one.key)], [next, ...camel])));
+    expect(links.map((link) => link.level)).toEqual(["certain", "certain", "certain", "certain"]);
   });
 
   it("is certain where contract and texts are the same, and carries its parameters", () => {
@@ -244,6 +253,24 @@ describe("links", () => {
       expect(link.score).toBeLessThanOrEqual(1);
       expect(link.evidence.length).toBeGreaterThan(0);
     }
+  });
+
+  it("come for names, texts and schemas of any size", () => {
+    // Not a clock: work that grows with the square of what an upstream wrote would not come back.
+    const blanks = `- ${" ".repeat(20_000)}\n`.repeat(5);
+    const monstrous = (name: string): Tool =>
+      tool(`desk/${name}`, `${"word ".repeat(20_000)}${blanks}`, {}, {
+        inputSchema: {
+          type: "object",
+          properties: {
+            action: { type: "string", description: `One of: ${"a, ".repeat(5_000)}\n${blanks}`, enum: ["x".repeat(50_000), "open", "close"] },
+            ...Object.fromEntries(Array.from({ length: 400 }, (_none, at) => [`${name.slice(0, 3)}Field${at}`, { type: "string" }])),
+          },
+        },
+      });
+    const before = ["aaa", "bbb"].map((start) => monstrous(`${start}_${"long_".repeat(2_000)}${"q".repeat(5_000)}`));
+    const after = ["ccc", "ddd"].map((start) => monstrous(`${start}_${"long_".repeat(2_000)}${"q".repeat(5_000)}`));
+    for (const link of findLineage(movement(before, after))) expect(link.evidence.length).toBeGreaterThan(0);
   });
 
   it("are none where nothing left", () => {

@@ -11,7 +11,7 @@ import type { Keeper } from "./gates.js";
 import type { AssignedMethod } from "./method.js";
 import { assignModes } from "./method.js";
 import type { Corpus, Profile } from "./profile.js";
-import { answersAll, foreignWords } from "./score.js";
+import { answersAll, asksNoMore, foreignWords, numberDiffers, sameRequired, thingsSwapped } from "./score.js";
 import { isVerb, sameAct } from "./words.js";
 
 export interface Verdict {
@@ -70,7 +70,9 @@ function couldAlways(candidate: Candidate, corpus: Corpus): boolean {
   if (target.origin === "added" || target.moved || isAnnounced(old, target) || method?.exact === true) return true;
   if (!actsAgree(candidate)) return false;
   if (answersAll(old, target.profile)) return true;
-  return likeness.coverage >= 0.8 && foreignWords(old, target.profile, corpus).dropped.length === 0;
+  const foreign = foreignWords(old, target.profile, corpus);
+  const one = !numberDiffers(old, target.profile) || sameRequired(old, target.profile);
+  return likeness.coverage >= 0.8 && foreign.dropped.length === 0 && one && asksNoMore(old, target.profile);
 }
 
 /** False for a tool whose required mode has no value for what the old one did. */
@@ -148,7 +150,10 @@ function certainBecause(
   if (!keeper.holds("certain-mutual", mutual)) return undefined;
   const foreign = foreignWords(first.old, target.profile, corpus);
   if (!keeper.holds("certain-living-word", !foreign.living)) return undefined;
-  const covered = keeper.reaches("certain-coverage", likeness.coverage);
+  const counts = numberDiffers(first.old, target.profile);
+  if (!keeper.holds("number-requires", !counts || sameRequired(first.old, target.profile))) return undefined;
+  if (!keeper.holds("order-one-word", !thingsSwapped(first.old, target.profile))) return undefined;
+  const covered = keeper.reaches("certain-coverage", likeness.coverage) && keeper.reaches("certain-name", likeness.name);
   if (keeper.reaches("certain-text", likeness.text ?? 0) && covered) return "the texts agree and the parameters are there";
   const lone = (foreign.dropped.length === 0) !== (foreign.brought.length === 0);
   const clear = keeper.reaches("certain-score", first.score) && keeper.reaches("certain-margin", margin);

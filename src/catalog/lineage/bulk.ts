@@ -8,7 +8,7 @@
 import type { Pair } from "./identity.js";
 import type { Keeper } from "./gates.js";
 import type { Corpus, Profile } from "./profile.js";
-import { foreignWords, likeness, wordLikeness } from "./score.js";
+import { foreignWords, likeness, numberDiffers, sameRequired, wordLikeness } from "./score.js";
 import type { Word } from "./words.js";
 
 interface Edge {
@@ -35,7 +35,7 @@ export function bulkPairs(
 ): Pair[] {
   const rules = [...votes(olds, news, settled).values()]
     .filter((rule) => keeper.reaches("bulk-support", rule.edges.length))
-    .map((rule) => ({ rule, edges: standingEdges(rule, corpus, keeper) }))
+    .map((rule) => ({ rule, edges: standingEdges(rule, isFamily(rule, [...olds, ...settled.map((pair) => pair.old)]), corpus, keeper) }))
     .filter(({ edges }) => edges.length > 0 && keeper.reaches("bulk-support", edges.length))
     .sort((a, b) => b.edges.length - a.edges.length || (named(a.rule) < named(b.rule) ? -1 : 1));
   const [takenOld, takenNew] = [new Set<Profile>(), new Set<Profile>()];
@@ -99,8 +99,8 @@ export function changeBetween(a: readonly Word[], b: readonly Word[]): { from: W
 }
 
 /** Edges that pass, one to one; none where too few of the votes do. */
-function standingEdges(rule: Rule, corpus: Corpus, keeper: Keeper): Edge[] {
-  const passing = rule.edges.filter((edge) => edgePasses(rule, edge, corpus, keeper));
+function standingEdges(rule: Rule, family: boolean, corpus: Corpus, keeper: Keeper): Edge[] {
+  const passing = rule.edges.filter((edge) => edgePasses(rule, family, edge, corpus, keeper));
   if (!keeper.reaches("bulk-share", passing.length / rule.edges.length)) return [];
   const [olds, news] = [countBy(passing, (edge) => edge.old), countBy(passing, (edge) => edge.next)];
   return passing.filter((edge) => keeper.holds("bulk-bijective", olds.get(edge.old) === 1 && news.get(edge.next) === 1));
@@ -112,16 +112,25 @@ function countBy(edges: readonly Edge[], side: (edge: Edge) => Profile): Map<Pro
   return counts;
 }
 
-function edgePasses(rule: Rule, { old, next, settled }: Edge, corpus: Corpus, keeper: Keeper): boolean {
+function edgePasses(rule: Rule, family: boolean, { old, next, settled }: Edge, corpus: Corpus, keeper: Keeper): boolean {
   if (settled) return true;
   const alike = likeness(old, next, corpus);
   if (!keeper.holds("bulk-conflict", !alike.conflict)) return false;
   const equal = old.tool.digests.contract === next.tool.digests.contract;
   const text = alike.text ?? (equal ? 0.6 : 0);
   if (!keeper.holds("bulk-likeness", keeper.reaches("bulk-likeness", text) && (alike.coverage >= 0.5 || text >= 0.4))) return false;
-  if (related(rule)) return true;
+  if (!keeper.holds("number-requires", !numberDiffers(old, next) || sameRequired(old, next))) return false;
   if (!keeper.holds("bulk-living-word", !foreignWords(old, next, corpus).living)) return false;
+  if (related(rule) && keeper.holds("bulk-family", family)) return true;
   return keeper.holds("bulk-unrelated-words", keeper.reaches("bulk-unrelated-words", alike.coverage) && text >= 0.6);
+}
+
+/** Most tools that could follow the rule do: those whose names have the words that give way, or all where none does. */
+function isFamily(rule: Rule, olds: readonly Profile[]): boolean {
+  const from = ` ${spell(rule.from)} `;
+  const could = olds.filter((old) => rule.from.length === 0 || ` ${spell(old.words)} `.includes(from));
+  const does = new Set(rule.edges.map((edge) => edge.old));
+  return could.filter((old) => does.has(old)).length >= 0.6 * could.length;
 }
 
 /** A prefix or suffix that came or went, or words of which each has kin on the other side. */

@@ -29,6 +29,8 @@ const STRONG = new Set(["method", "action", "operation", "op", "verb", "command"
 const WEAK = new Set(["mode", "type", "kind", "task", "subcommand", "resource", "what", "target", "view", "include", "category"].map(stem));
 /** More values than this list data (countries, units), not acts. */
 const MOST_VALUES = 40;
+/** A longer value names no act. */
+const LONGEST_VALUE = 80;
 
 /** Discriminators of a tool, strong ones first. */
 export function discriminatorsOf(profile: Profile): Discriminator[] {
@@ -73,7 +75,7 @@ function listedValues(parameter: Parameter, root: JsonObject): string[] {
 function collect(schema: JsonObject, root: JsonObject, into: Set<string>, depth: number): void {
   if (depth > 3) return;
   const add = (value: JsonValue | undefined): void => {
-    if (typeof value === "string" && value !== "") into.add(value);
+    if (typeof value === "string" && value !== "" && value.length <= LONGEST_VALUE) into.add(value);
   };
   add(schema["const"]);
   if (Array.isArray(schema["enum"])) schema["enum"].forEach(add);
@@ -84,7 +86,7 @@ function collect(schema: JsonObject, root: JsonObject, into: Set<string>, depth:
 }
 
 /** `- 'add' - …`, `1. get_diff - …`, `* close: …` at the start of a line. */
-const LISTED = /^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]*['"`]?([A-Za-z][A-Za-z0-9_.-]{0,40}?)['"`]?[ \t]*(?:[-–—:=]|\()/gm;
+const LISTED = /^[ \t]{0,20}(?:[-*•]|\d{1,2}[.)])[ \t]{0,20}['"`]?([A-Za-z][A-Za-z0-9_.-]{0,40}?)['"`]?[ \t]{0,20}(?:[-–—:=]|\()/gm;
 /** What introduces values within a sentence. */
 const LEAD = /\b(?:one of|options?(?: are)?|values?(?: are)?|either|can be|must be|supported|allowed)\b\s*:?/gi;
 /** How far behind its lead a run of values is looked for. */
@@ -118,8 +120,10 @@ function leadingWords(pieces: readonly string[]): string[] {
 /** The sentence or line in which a description explains a value. */
 function saidOf(value: string, parameter: Parameter, texts: readonly string[]): string {
   const escaped = value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const line = new RegExp(`(?:^|\\n)[ \\t]*(?:[-*•]|\\d{1,2}[.)])?[ \\t]*['"\`]?${escaped}['"\`]?[ \\t]*[-–—:=(]+[ \\t]*([^\\n]+)`, "i");
-  const inline = new RegExp(`['"\`]${escaped}['"\`][ \\t]+(?:to|for)[ \\t]+([^,;.\\n]+)`, "i");
+  const bullet = String.raw`(?:^|\n)[ \t]{0,20}(?:[-*•]|\d{1,2}[.)])?[ \t]{0,20}`;
+  const quoted = String.raw`['"\`]?${escaped}['"\`]?`;
+  const line = new RegExp(String.raw`${bullet}${quoted}[ \t]{0,20}[-–—:=(]{1,3}[ \t]{0,20}([^\n]{1,500})`, "i");
+  const inline = new RegExp(String.raw`['"\`]${escaped}['"\`][ \t]{1,20}(?:to|for)[ \t]{1,20}([^,;.\n]{1,500})`, "i");
   for (const text of texts) {
     const said = line.exec(text)?.[1] ?? inline.exec(text)?.[1];
     if (said !== undefined) return said;

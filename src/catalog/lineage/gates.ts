@@ -11,13 +11,18 @@
 export type GateId =
   | "same-upstream"
   | "unique-name"
+  | "spelling-support"
   | "plural-likeness"
+  | "number-requires"
+  | "order-one-word"
   | "twin-unique"
+  | "twin-conflict"
   | "bulk-support"
   | "bulk-bijective"
   | "bulk-conflict"
   | "bulk-likeness"
   | "bulk-share"
+  | "bulk-family"
   | "bulk-unrelated-words"
   | "conflict"
   | "kept-changed"
@@ -28,6 +33,7 @@ export type GateId =
   | "method-alone"
   | "certain-text"
   | "certain-coverage"
+  | "certain-name"
   | "certain-mutual"
   | "certain-score"
   | "certain-margin"
@@ -58,13 +64,18 @@ export interface LineageGate {
 export const LINEAGE_GATES: readonly LineageGate[] = [
   { id: "same-upstream", limit: 1, says: "both tools are of one upstream: another upstream may be another tenant" },
   { id: "unique-name", limit: 1, says: "names that are the same but for separators, case or order are so for one tool on each side only" },
+  { id: "spelling-support", limit: 0.35, says: "a name spelt anew is certain with texts or parameters this alike, or together with others" },
+  { id: "order-one-word", limit: 1, says: "names of the same words are one tool where one word moved, not where things changed places" },
+  { id: "number-requires", limit: 1, says: "a name that differs by a plural asks for the same parameters: one thing is asked for by its number" },
   { id: "plural-likeness", limit: 0.6, says: "names that differ by a plural need texts this alike and parameters this covered: list and get differ by it" },
   { id: "twin-unique", limit: 1, says: "equal contract and text point at one tool only when no sibling shares them" },
+  { id: "twin-conflict", limit: 1, says: "… and the names do not say plainly that one reads and the other writes" },
   { id: "bulk-support", limit: 3, says: "so many tools follow one change of words before it counts as a rule" },
   { id: "bulk-bijective", limit: 1, says: "under one rule every new tool stands for one old tool" },
   { id: "bulk-conflict", limit: 1, says: "no edge of a rule turns reading into writing or one write into another" },
   { id: "bulk-likeness", limit: 0.35, says: "each edge of a rule needs texts this alike, and parameters half covered or texts at .4" },
   { id: "bulk-share", limit: 0.6, says: "this share of the pairs that would follow a rule pass its edge test" },
+  { id: "bulk-family", limit: 1, says: "a rule that few of the tools follow that could is held to the measure of unrelated words" },
   { id: "bulk-unrelated-words", limit: 0.8, says: "a rule between unrelated words needs parameters this covered, and texts at .6" },
   { id: "conflict", limit: 0.55, says: "factor on the score when one tool reads and the other writes, or they write differently" },
   { id: "kept-changed", limit: 0.75, says: "factor for a target that was there before and changed" },
@@ -75,6 +86,7 @@ export const LINEAGE_GATES: readonly LineageGate[] = [
   { id: "method-alone", limit: 0.8, says: "a single exact value is certain only with parameters this covered" },
   { id: "certain-text", limit: 0.9, says: "texts this alike make a rename certain, with coverage and mutual best" },
   { id: "certain-coverage", limit: 0.8, says: "… with so much of the old parameters (required ones weigh more) in the new tool" },
+  { id: "certain-name", limit: 0.5, says: "… and names this alike: texts alone are boilerplate too often" },
   { id: "certain-mutual", limit: 1, says: "each is the other's best candidate" },
   { id: "certain-score", limit: 0.8, says: "a score this high is certain, with its margin" },
   { id: "certain-margin", limit: 0.12, says: "… and so far ahead of the runner-up" },

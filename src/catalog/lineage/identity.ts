@@ -7,7 +7,7 @@
  */
 import type { Keeper } from "./gates.js";
 import type { Profile } from "./profile.js";
-import { conflicts, likeness } from "./score.js";
+import { conflicts, likeness, sameRequired, thingsSwapped } from "./score.js";
 import type { Corpus } from "./profile.js";
 import { isPlainVerb, singular, verbRole, words } from "./words.js";
 
@@ -23,21 +23,49 @@ export interface Pair {
 /** Texts shorter than this many terms ("Deprecated.") identify nothing. */
 const TELLING_TERMS = 3;
 
+type Judge = (old: Profile, next: Profile, corpus: Corpus, keeper: Keeper) => "certain" | "proposed" | undefined;
+
 interface Spelling {
-  readonly key: (profile: Profile) => string;
+  readonly gate: "unique-name" | "twin-unique";
   readonly says: string;
-  /** Weaker spellings ask for likeness beside the name. */
-  readonly needsLikeness: boolean;
+  readonly key: (profile: Profile) => string;
+  readonly judge: Judge;
 }
 
 const SPELLINGS: readonly Spelling[] = [
-  { key: (of) => words(of.tool.name).join(""), says: "the same name apart from separators and case", needsLikeness: false },
-  { key: (of) => of.words.map((word) => word.text).sort().join(" "), says: "the same words in the name in another order", needsLikeness: true },
-  { key: (of) => of.words.map((word) => singular(word.text)).join(""), says: "the same name apart from a plural", needsLikeness: true },
   {
-    key: (of) => (of.text.size < TELLING_TERMS ? "" : `${of.tool.digests.contract} ${of.tool.digests.text}`),
+    gate: "unique-name",
+    says: "the same name apart from separators and case",
+    key: (of) => words(of.tool.name).join(""),
+    judge: (old, next, corpus, keeper) => (keeper.reaches("spelling-support", kinship(old, next, corpus)) ? "certain" : "proposed"),
+  },
+  {
+    gate: "unique-name",
+    says: "the same words in the name, one in another place",
+    key: (of) =>
+      of.words
+        .map((word) => word.text)
+        .sort()
+        .join(" "),
+    judge: (old, next, corpus, keeper) => {
+      const likely = keeper.reaches("plural-likeness", support(old, next, corpus));
+      return likely && keeper.holds("order-one-word", !thingsSwapped(old, next)) ? "certain" : undefined;
+    },
+  },
+  {
+    gate: "unique-name",
+    says: "the same name apart from a plural",
+    key: (of) => of.words.map((word) => singular(word.text)).join(""),
+    judge: (old, next, corpus, keeper) =>
+      keeper.reaches("plural-likeness", support(old, next, corpus)) && keeper.holds("number-requires", sameRequired(old, next))
+        ? "certain"
+        : undefined,
+  },
+  {
+    gate: "twin-unique",
     says: "equal contract and equal texts under another name",
-    needsLikeness: false,
+    key: (of) => (of.text.size < TELLING_TERMS ? "" : `${of.tool.digests.contract} ${of.tool.digests.text}`),
+    judge: (old, next, _corpus, keeper) => (keeper.holds("twin-conflict", !plainlyConflict(old, next)) ? "certain" : "proposed"),
   },
 ];
 
@@ -59,24 +87,34 @@ export function identities(
     for (const [key, mine] of left) {
       const theirs = right.get(key) ?? [];
       const unique = mine.length === 1 && theirs.length === 1 && !staying.has(key);
-      const gate = spelling.key === SPELLINGS.at(-1)?.key ? "twin-unique" : "unique-name";
-      if (theirs.length === 0 || !keeper.holds(gate, unique)) continue;
+      if (theirs.length === 0 || !keeper.holds(spelling.gate, unique)) continue;
       const [old, next] = [mine.find((one) => !takenOld.has(one)), theirs.find((one) => !takenNew.has(one))];
       if (old === undefined || next === undefined) continue;
-      if (spelling.needsLikeness && !keeper.reaches("plural-likeness", support(old, next, corpus))) continue;
+      const level = spelling.judge(old, next, corpus, keeper);
+      if (level === undefined) continue;
       takenOld.add(old);
       takenNew.add(next);
-      const conflict = spelling.says.startsWith("equal") && plainlyConflict(old, next);
-      found.push({
-        old,
-        next,
-        evidence: [spelling.says],
-        score: conflict ? 0.7 : 1,
-        certain: keeper.holds("certain-conflict", !conflict),
-      });
+      const certain = level === "certain";
+      found.push({ old, next, evidence: [spelling.says], score: certain ? 1 : 0.7, certain });
     }
   }
-  return found;
+  return wholeStyle(found, keeper);
+}
+
+/** Where several names were spelt anew and bear it out, those whose texts were rewritten at the same time go with them. */
+function wholeStyle(found: readonly Pair[], keeper: Keeper): Pair[] {
+  const says = SPELLINGS[0]?.says ?? "";
+  const respelt = found.filter((pair) => pair.evidence[0] === says);
+  const borneOut = respelt.filter((pair) => pair.certain).length;
+  const whole = keeper.reaches("bulk-support", borneOut) && borneOut >= 0.6 * respelt.length;
+  return found.map((pair) => (whole && respelt.includes(pair) ? { ...pair, score: 1, certain: true } : pair));
+}
+
+/** What bears a spelling out: the better of text likeness, parameters both ways, and an equal contract. */
+function kinship(old: Profile, next: Profile, corpus: Corpus): number {
+  if (old.tool.digests.contract === next.tool.digests.contract) return 1;
+  const alike = likeness(old, next, corpus);
+  return Math.max(alike.text ?? 0, old.parameters.length === 0 ? 0 : Math.min(alike.coverage, alike.reverse));
 }
 
 /** Equal contracts carry equal annotations: only verbs that plainly read or plainly write can still speak against them. */

@@ -54,6 +54,10 @@ export interface Corpus {
   /** Tools that had this stem in their names before this version, and that have it now. */
   namedBefore(stemmed: string): number;
   namedAfter(stemmed: string): number;
+  /** Most tools carried the word before, or carry it now: a product's prefix or suffix. */
+  isAffix(stemmed: string): boolean;
+  /** A third tool has the text of one of the two: boilerplate that tells nothing. */
+  isShared(old: Profile, next: Profile): boolean;
 }
 
 /** Statistics over the tools of one upstream: as they were before this version, and as they are in it. */
@@ -75,6 +79,8 @@ export function corpusOf(before: readonly Tool[], after: readonly Tool[]): Corpu
   }
   for (const tool of before) countAll(was, parts(tool).map(stem));
   for (const tool of after) countAll(is, parts(tool).map(stem));
+  const said = new Map<string, Set<string>>();
+  for (const tool of [...before, ...after]) said.set(textOf(tool), (said.get(textOf(tool)) ?? new Set()).add(tool.key));
   const size = distinct.size;
   return {
     vocabulary,
@@ -83,7 +89,17 @@ export function corpusOf(before: readonly Tool[], after: readonly Tool[]): Corpu
     textWeight: (word) => inverse(size, texts.get(word) ?? 0),
     namedBefore: (word) => was.get(word) ?? 0,
     namedAfter: (word) => is.get(word) ?? 0,
+    isAffix: (word) => (was.get(word) ?? 0) > AFFIX_SHARE * before.length || (is.get(word) ?? 0) > AFFIX_SHARE * after.length,
+    isShared: (old, next) =>
+      [old, next].some((one) => [...(said.get(textOf(one.tool)) ?? [])].some((key) => key !== old.tool.key && key !== next.tool.key)),
   };
+}
+
+/** Share of names from which on a word is the product's, not the tool's. */
+const AFFIX_SHARE = 0.6;
+
+function textOf(tool: Tool): string {
+  return textTerms(tool).join(" ");
 }
 
 function countAll(into: Map<string, number>, terms: readonly string[]): void {
@@ -122,9 +138,14 @@ function parameterTerms(parameter: Parameter): string[] {
   return [parameter.joined, ...parameter.words.map((word) => word.stem), ...terms(parameter.description), ...values.flatMap(terms)];
 }
 
+/** Words of a name beyond this are not compared, and longer words not taken apart: no honest name has them. */
+const MOST_WORDS = 40;
+const LONGEST_COMPOUND = 40;
+
 /** `setparam` → set, param and `sessionhost` → session, host, where both parts stand as words in the catalog's names. */
 export function splitCompounds(parts: readonly string[], vocabulary: ReadonlySet<string>): string[] {
-  return parts.flatMap((part) => {
+  return parts.slice(0, MOST_WORDS).flatMap((part) => {
+    if (part.length > LONGEST_COMPOUND) return [part];
     for (let cut = part.length - 3; cut >= 3; cut--) {
       const [head, tail] = [part.slice(0, cut), part.slice(cut)];
       if ((vocabulary.has(head) || isVerb(head)) && (vocabulary.has(tail) || isVerb(tail))) return [head, tail];

@@ -6,13 +6,13 @@
  * Never: deciding (gates.ts, assign.ts).
  */
 import type { Corpus, Parameter, Profile } from "./profile.js";
-import { isStopWord, verbKinship, verbsConflict } from "./words.js";
+import { isStopWord, singular, verbKinship, verbsConflict } from "./words.js";
 import type { Word } from "./words.js";
 
 export interface Likeness {
   /** idf-weighted soft Dice of the names' words, 0…1. */
   readonly name: number;
-  /** Cosine of the texts, 0…1; undefined where either tool has none. */
+  /** Cosine of the texts, 0…1, cut where a third tool has the same text; undefined where either tool has none. */
   readonly text: number | undefined;
   /** Share of the old tool's parameters that the new one has, required ones weighing more, 0…1. */
   readonly coverage: number;
@@ -26,6 +26,10 @@ export interface Likeness {
 const VERB_WEIGHT = 0.8;
 /** A required parameter says more about a tool than an optional one. */
 const REQUIRED_WEIGHT = 1.6;
+/** Parameters without a namesake are compared up to so many pairs. */
+const MOST_KIN_PAIRS = 2_500;
+/** What a text counts for at most that a third tool has as well. */
+const BOILERPLATE = 0.6;
 /** Words that differ only by an ending beyond stemming (`config`, `configuration`). */
 const PREFIX_LIKENESS = 0.75;
 
@@ -33,11 +37,16 @@ export function likeness(old: Profile, next: Profile, corpus: Corpus): Likeness 
   const mapped = matchParameters(old.parameters, next.parameters);
   return {
     name: nameLikeness(old, next, corpus),
-    text: cosine(old.text, next.text),
+    text: textLikeness(old, next, corpus),
     coverage: covered(old.parameters, (parameter) => mapped.get(parameter)?.likeness ?? 0),
     reverse: covered(next.parameters, reverseLikeness(mapped)),
     conflict: conflicts(old, next),
   };
+}
+
+function textLikeness(old: Profile, next: Profile, corpus: Corpus): number | undefined {
+  const alike = cosine(old.text, next.text);
+  return alike !== undefined && corpus.isShared(old, next) ? Math.min(alike, BOILERPLATE) : alike;
 }
 
 /** .45 name + .30 text + .25 parameters; without texts their weight goes to name and parameters in proportion. */
@@ -133,9 +142,10 @@ export function matchParameters(old: readonly Parameter[], next: readonly Parame
     matched.set(parameter, { to: same, likeness: sameType(parameter, same) ? 1 : 0.7 });
     free.delete(same);
   }
+  const open = old.filter((parameter) => !matched.has(parameter));
+  if (open.length * free.size > MOST_KIN_PAIRS) return matched;
   const pairs: { from: Parameter; to: Parameter; likeness: number }[] = [];
-  for (const from of old) {
-    if (matched.has(from)) continue;
+  for (const from of open) {
     for (const to of free) {
       const alike = softDice(from.words.filter(telling), to.words.filter(telling), () => 1) * (sameType(from, to) ? 1 : 0.7);
       if (alike >= 0.5) pairs.push({ from, to, likeness: alike });
@@ -175,29 +185,66 @@ function covered(parameters: readonly Parameter[], alike: (parameter: Parameter)
   return total === 0 ? 1 : held / total;
 }
 
-/**
- * Words that tell the two apart as different things, not as one thing under another name: a noun of the old name that other
- * tools still carry, or a noun of the new name that tools carried before, with nothing on the other side that gave way.
- */
-export function foreignWords(old: Profile, next: Profile, corpus: Corpus): { dropped: Word[]; brought: Word[]; living: boolean } {
-  const lone = (from: Profile, other: Profile): Word[] =>
-    from.words.filter((word) => !word.verb && telling(word) && !other.words.some((partner) => wordLikeness(word, partner) >= PREFIX_LIKENESS));
-  const [dropped, brought] = [lone(old, next), lone(next, old)];
-  const living =
-    dropped.some((word) => corpus.namedAfter(word.stem) > 0) ||
-    (dropped.length === 0 && brought.some((word) => corpus.namedBefore(word.stem) > 0));
-  return { dropped, brought, living };
+export interface ForeignWords {
+  /** Nouns of the old name without a partner in the new one, and the reverse. */
+  readonly dropped: readonly Word[];
+  readonly brought: readonly Word[];
+  /** A dropped noun still names other tools, or one that named others before came with nothing that gave way. */
+  readonly living: boolean;
 }
 
 /**
- * True where the new tool asks nothing that the old one did not take and answers everything that the old one answered: whoever
- * has it never needed the old one. Needs output schemas on both sides.
+ * Words that tell the two apart as different things, not as one thing under another name. A word that most tools of the
+ * upstream carry is its prefix or suffix and tells nothing.
+ */
+export function foreignWords(old: Profile, next: Profile, corpus: Corpus): ForeignWords {
+  const lone = (from: Profile, other: Profile): Word[] =>
+    from.words.filter((word) => !word.verb && telling(word) && !other.words.some((partner) => wordLikeness(word, partner) >= PREFIX_LIKENESS));
+  const [dropped, brought] = [lone(old, next), lone(next, old)];
+  const livesOn = dropped.some((word) => !corpus.isAffix(word.stem) && corpus.namedAfter(word.stem) > 0);
+  const came = brought.some((word) => !corpus.isAffix(word.stem) && corpus.namedBefore(word.stem) > 0);
+  return { dropped, brought, living: livesOn || (dropped.length === 0 && came) };
+}
+
+/** The names differ in a plural: `get_tags` and `get_tag`. */
+export function numberDiffers(old: Profile, next: Profile): boolean {
+  return old.words.some(
+    (word) =>
+      !next.words.some((other) => other.text === word.text) &&
+      next.words.some((other) => other.text !== word.text && singular(other.text) === singular(word.text)),
+  );
+}
+
+/** The names have the same words and more than one of them changed its place: `pull_for_branch` is not `branch_for_pull`. */
+export function thingsSwapped(old: Profile, next: Profile): boolean {
+  const [was, is] = [old.words.map((word) => word.text), next.words.map((word) => word.text)];
+  if ([...was].sort().join(" ") !== [...is].sort().join(" ")) return false;
+  const without = (of: readonly string[], word: string): string => of.filter((other) => other !== word).join(" ");
+  return !was.some((word) => without(was, word) === without(is, word));
+}
+
+/** Both ask for the same parameters, by name and type. */
+export function sameRequired(old: Profile, next: Profile): boolean {
+  const asked = (of: Profile): string =>
+    of.parameters
+      .filter((parameter) => parameter.required)
+      .map((parameter) => `${parameter.joined} ${parameter.type}`)
+      .sort()
+      .join("\n");
+  return asked(old) === asked(next);
+}
+
+/** The new tool requires nothing that the old one did not take. */
+export function asksNoMore(old: Profile, next: Profile): boolean {
+  const taken = matchParameters(next.parameters, old.parameters);
+  return next.parameters.every((parameter) => !parameter.required || taken.has(parameter));
+}
+
+/**
+ * True where the new tool asks no more and answers everything that the old one answered: whoever has it never needed the old
+ * one. Needs output schemas on both sides.
  */
 export function answersAll(old: Profile, next: Profile): boolean {
   if (old.outputs.size === 0 || next.outputs.size === 0) return false;
-  const asked = new Set(old.parameters.map((parameter) => parameter.joined));
-  return (
-    next.parameters.every((parameter) => !parameter.required || asked.has(parameter.joined)) &&
-    [...old.outputs].every((field) => next.outputs.has(field))
-  );
+  return asksNoMore(old, next) && [...old.outputs].every((field) => next.outputs.has(field));
 }
