@@ -27,7 +27,7 @@ import { proposeByRules } from "./maintain/propose.js";
 import type { Config } from "./model/config.js";
 import type { Event } from "./model/event.js";
 import type { SkillName } from "./model/ids.js";
-import type { Operations } from "./model/operations.js";
+import type { Operations, UpstreamAnnouncement } from "./model/operations.js";
 import type { Manager, Upstreams } from "./model/ports.js";
 import type { Problem } from "./model/problem.js";
 import { lockFormat, type LockEntry } from "./model/skill.js";
@@ -37,6 +37,7 @@ import { takeHandEdits } from "./operations/library.js";
 import { createOperations } from "./operations/operations.js";
 import { createSteward, type Steward } from "./steward.js";
 import { openStore, type HomeStore } from "./store/store.js";
+import { announcementOf } from "./upstream/translate.js";
 import { reapLeftovers } from "./upstream/reap.js";
 import { openProcessRecords } from "./upstream/records.js";
 import { createUpstreams } from "./upstream/upstreams.js";
@@ -93,7 +94,16 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   steward.onEffect((effect) => {
     if (effect.kind === "log") log[effect.level](effect.text, effect.data);
   });
-  const { upstreams, settled } = await openUpstreams(options, config, (event) => void steward.post(event).catch(() => undefined));
+  const announcements = new Set<(label: string, announced: UpstreamAnnouncement) => void>();
+  const announce = (label: string, announced: UpstreamAnnouncement): void => {
+    for (const listener of announcements) listener(label, announced);
+  };
+  const { upstreams, settled } = await openUpstreams(
+    options,
+    config,
+    (event) => void steward.post(event).catch(() => undefined),
+    announce,
+  );
   const memory = openMemory({ path: join(home, "state/manager.json"), files: nodeFiles(), log: report });
   const desk: Desk = {
     steward,
@@ -110,6 +120,10 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     problems,
     vectors: () => (config.embeddings === undefined ? "off: no embeddings endpoint is configured" : "off"),
     memory: createMemory(base32(32)),
+    onUpstreamAnnouncement(listener) {
+      announcements.add(listener);
+      return () => announcements.delete(listener);
+    },
   };
   await steward.post(configuredEvent(config, clock.now()));
   await takeFolders(desk, ground.revision === undefined);
@@ -188,6 +202,7 @@ async function openUpstreams(
   options: ComposeOptions,
   config: Config,
   post: (event: Event) => void,
+  announce: (label: string, announced: UpstreamAnnouncement) => void,
 ): Promise<{ upstreams: Upstreams; settled: () => Promise<void> }> {
   const { home, log } = options;
   const files = nodeFiles();
@@ -204,6 +219,10 @@ async function openUpstreams(
     baseEnv: baseEnv(options.env),
     version: packageVersion(),
     secrets: config.secrets,
+    onNotification(label, method, params) {
+      const announced = announcementOf(method, params);
+      if (announced !== undefined) announce(label, announced);
+    },
     onSpawn: (record) => records.add(record),
     onExit: (record) => records.remove(record),
   });

@@ -137,6 +137,9 @@ export interface DirectTool {
   readonly name: string;
   readonly document: JsonObject;
 }
+/** What an upstream announces beside its tools: a resource that moved, or a list that did. */
+export type UpstreamAnnouncement =
+  { readonly kind: "resource"; readonly uri: string } | { readonly kind: "prompts" } | { readonly kind: "resources" };
 export type Announcement = "tools" | "skills" | "prompts" | "resources";
 
 export interface Operations {

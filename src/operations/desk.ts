@@ -6,7 +6,7 @@
  * Speaks: ports of model/, the steward.
  * Never: wire forms; deciding what an event means.
  */
-import type { Caller } from "../model/operations.js";
+import type { Caller, UpstreamAnnouncement } from "../model/operations.js";
 import type { Chance, Clock, Manager, Store, Upstreams } from "../model/ports.js";
 import type { Episode } from "../model/episode.js";
 import type { EpisodeOpening } from "../model/event.js";
@@ -34,6 +34,8 @@ export interface Desk {
   readonly problems: readonly Problem[];
   readonly vectors: () => string;
   readonly memory: DeskMemory;
+  /** What upstreams announce beside their tools; answers how to stop listening. */
+  readonly onUpstreamAnnouncement: (listener: (label: string, announced: UpstreamAnnouncement) => void) => () => void;
 }
 
 export interface DeskMemory {

@@ -43,6 +43,10 @@ export function createOperations(desk: Desk): Operations {
     directTools: (caller) => directTools(desk, caller),
     keptResult: (id) => keptResult(desk, id),
     onAnnounce: (listener) => onAnnounce(desk, listener),
+    onResourceUpdated: (listener) =>
+      desk.onUpstreamAnnouncement((label, announced) => {
+        if (announced.kind === "resource") listener(label, announced.uri);
+      }),
 
     catalog: ({ at }) => readCatalog(desk, at),
     versions: () => listVersions(desk),
@@ -79,7 +83,8 @@ export function createOperations(desk: Desk): Operations {
     viewRecord: (id) => readView(desk, id),
     replay: (id) => replayView(desk, id),
 
-    upstreams: () => desk.upstreams.status().map((status) => ({ ...status, prefix: desk.steward.world().prefixes.get(status.label) })),
+    upstreams: () =>
+      desk.upstreams.status().map((status) => ({ ...status, prefix: desk.steward.world().prefixes.get(status.label) })),
     passThrough: (label, method, params, caller, options) => {
       if (caller.upstreams !== undefined && !caller.upstreams.has(label))
         throw new Fault("forbidden", `The token does not carry the upstream ${label}.`);
@@ -90,7 +95,10 @@ export function createOperations(desk: Desk): Operations {
 }
 
 function onAnnounce(desk: Desk, listener: (what: Announcement) => void): () => void {
-  return desk.steward.onEffect((effect) => {
+  const stopUpstreams = desk.onUpstreamAnnouncement((_label, announced) => {
+    if (announced.kind !== "resource") listener(announced.kind);
+  });
+  const stopEffects = desk.steward.onEffect((effect) => {
     if (effect.kind === "announce-tools") listener("tools");
     else if (effect.kind === "announce-skills") {
       listener("skills");
@@ -98,4 +106,8 @@ function onAnnounce(desk: Desk, listener: (what: Announcement) => void): () => v
       listener("prompts");
     }
   });
+  return () => {
+    stopUpstreams();
+    stopEffects();
+  };
 }

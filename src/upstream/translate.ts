@@ -6,6 +6,7 @@
  * Never: sockets, processes, timers; never looks into results except for the fields named here.
  */
 import { isJsonObject } from "../model/json.js";
+import type { UpstreamAnnouncement } from "../model/operations.js";
 import type { JsonObject, JsonValue } from "../model/json.js";
 import { Refusal } from "../model/fault.js";
 import type { Era, Greeting } from "./session.js";
@@ -294,4 +295,18 @@ export function refusalInBody(text: string | null | undefined): Refusal | undefi
   } catch {
     return undefined;
   }
+}
+
+/**
+ * What an upstream's notification that belongs to no call announces, in words of the house. Undefined for notifications that nobody follows (moved
+ * tools come as listings).
+ */
+export function announcementOf(method: string, params: JsonObject): UpstreamAnnouncement | undefined {
+  if (method === "notifications/resources/updated") {
+    const uri = params["uri"];
+    return typeof uri === "string" ? { kind: "resource", uri } : undefined;
+  }
+  if (method === "notifications/prompts/list_changed") return { kind: "prompts" };
+  if (method === "notifications/resources/list_changed") return { kind: "resources" };
+  return undefined;
 }
