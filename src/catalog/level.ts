@@ -9,7 +9,7 @@ import { LEVELS, worseLevel, type Level, type RuleId, type ToolChange, type Usag
 import type { JsonObject, JsonValue } from "../model/json.js";
 import { isJsonObject } from "../model/json.js";
 import type { Tool } from "../model/tool.js";
-import { diffTool } from "./drift.js";
+import { diffTool, DRIFT_RULES, type DriftRules } from "./drift.js";
 import { bearingOf, parentOf, segmentsOf, validates, validatorOf, valuesAt, type Bearing } from "./usage.js";
 
 type Judgement = (change: ToolChange, usage: Usage) => Level;
@@ -199,10 +199,16 @@ export interface Judgment {
 export type ValidateArguments = (schema: JsonObject, args: JsonValue, given: readonly string[]) => boolean | "undecided";
 
 /** What became of a tool means for a skill that uses it so. `after` undefined: the tool left. */
-export function judge(before: Tool, after: Tool | undefined, usage: Usage, validate: ValidateArguments = validates): Judgment {
+export function judge(
+  before: Tool,
+  after: Tool | undefined,
+  usage: Usage,
+  validate: ValidateArguments = validates,
+  rules: DriftRules = DRIFT_RULES,
+): Judgment {
   if (after === undefined) return concluded([{ rule: "T1", level: "breaking", text: "the tool was removed" }], false);
   if (before.digests.document === after.digests.document) return concluded([], false);
-  const found = diffTool(before, after).changes.map((change) => ({ change, level: levelOf(change, usage) }));
+  const found = diffTool(before, after, rules).changes.map((change) => ({ change, level: levelOf(change, usage) }));
   const replay = replayRecorded(before, after, usage, validate);
   if (replay === "refused") {
     const worst = found.filter(({ change }) => isInputRule(change.rule)).sort((a, b) => rank(b.level) - rank(a.level))[0];

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { diffTool } from "../../src/catalog/drift.js";
+import { diffTool, DRIFT_RULES, type DriftRules } from "../../src/catalog/drift.js";
 import { readCatalogFile } from "../../src/catalog/files.js";
 import { toTool } from "../../src/catalog/intake.js";
 import { judge } from "../../src/catalog/level.js";
@@ -34,17 +34,17 @@ function hasParameters(tool: ListedTool): boolean {
 }
 
 /** What went wrong for one tool; empty: all as expected. */
-export function faults(kind: MutationKind, tool: ListedTool): string[] {
+export function faults(kind: MutationKind, tool: ListedTool, rules: DriftRules = DRIFT_RULES): string[] {
   const mutated = kind.apply(tool);
   if (mutated === undefined) return [];
   const [before, after] = [toTool(label, mutated.before ?? tool), toTool(label, mutated.after)];
-  const { changes, unclassified } = diffTool(before, after);
+  const { changes, unclassified } = diffTool(before, after, rules);
   const wrong: string[] = unclassified > 0 ? ["unclassified"] : [];
-  const rules = new Set(changes.map((change) => change.rule));
-  for (const rule of kind.rules) if (!rules.has(rule)) wrong.push(`no ${rule} but ${[...rules].join()}`);
-  if (kind.rules.length === 0 && changes.some((change) => change.rule !== "D3")) wrong.push(`not cosmetic: ${[...rules].join()}`);
+  const said = new Set(changes.map((change) => change.rule));
+  for (const rule of kind.rules) if (!said.has(rule)) wrong.push(`no ${rule} but ${[...said].join()}`);
+  if (kind.rules.length === 0 && changes.some((change) => change.rule !== "D3")) wrong.push(`not cosmetic: ${[...said].join()}`);
   for (const [usage, level] of mutated.levels) {
-    const judged = judge(before, after, usage);
+    const judged = judge(before, after, usage, undefined, rules);
     if (judged.level !== level)
       wrong.push(`${judged.level} instead of ${level} for ${JSON.stringify(usage)}: ${JSON.stringify(judged.reasons)}`);
   }

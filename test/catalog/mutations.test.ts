@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { DRIFT_RULES, type DriftRules } from "../../src/catalog/drift.js";
+import type { RuleId } from "../../src/model/drift.js";
 import type { ListedTool } from "../../src/model/tool.js";
 import { faults, realTools } from "./mutation-check.js";
 import { MUTATIONS } from "./mutations.js";
@@ -36,6 +38,24 @@ const OWN: readonly ListedTool[] = [
 
 /** A tenth of them here; all of them in the long tests. */
 const real = realTools(10);
+
+/** The tables without one rule. */
+function without(rule: RuleId): DriftRules {
+  return {
+    schema: DRIFT_RULES.schema.filter((entry) => entry.rule !== rule),
+    tool: DRIFT_RULES.tool.filter((entry) => entry.rule !== rule),
+    catalog: DRIFT_RULES.catalog.filter((entry) => entry.rule !== rule),
+  };
+}
+
+const rulesOfTools = [...new Set([...DRIFT_RULES.schema, ...DRIFT_RULES.tool].map((entry) => entry.rule))].sort();
+
+describe("every rule is needed", () => {
+  it.each(rulesOfTools)("a differ without %s is caught", (rule) => {
+    const found = MUTATIONS.flatMap((kind) => OWN.flatMap((tool) => faults(kind, tool, without(rule))));
+    expect(found.filter((fault) => fault.includes(rule) || fault.includes("unclassified"))).not.toEqual([]);
+  });
+});
 
 describe("changes of tools, one kind at a time, get the level they must", () => {
   it.each(MUTATIONS)("$name", (kind) => {

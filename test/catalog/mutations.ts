@@ -481,7 +481,86 @@ export const MUTATIONS: readonly MutationKind[] = [
       };
     },
   },
+  described("a further field of a result", ["O4"], {}, { zz: { type: "string" } }, [[reading("zz_id"), "compatible"]]),
+  described("another type of a field that is read", ["O5"], { zz_total: { type: "string" } }, { zz_total: { type: "number" } }, [
+    [reading("zz_total"), "dangerous"],
+    [reading("zz_other"), "compatible"],
+  ]),
+  described("another type of an id that is passed on", ["O5"], { zz_id: { type: "string" } }, { zz_id: { type: "number" } }, [
+    [reading("zz_id"), "breaking"],
+  ]),
+  described("further values of a field", ["O6"], { zz: { enum: ["a"] } }, { zz: { enum: ["a", "b"] } }, [
+    [reading("zz"), "dangerous"],
+    [reading("zz_other"), "compatible"],
+  ]),
+  described("fewer values of a field", ["O7"], { zz: { enum: ["a", "b"] } }, { zz: { enum: ["a"] } }, [
+    [reading("zz"), "compatible"],
+  ]),
+  {
+    name: "a result described for the first time",
+    rules: ["O1"],
+    apply: (tool) => ({
+      before: bare(tool),
+      after: { ...bare(tool), outputSchema: { type: "object", properties: { zz: { type: "string" } } } },
+      levels: [[reading("zz"), "compatible"]],
+    }),
+  },
+  {
+    name: "a result not described any more",
+    rules: ["O2"],
+    apply: (tool) => ({
+      before: { ...bare(tool), outputSchema: { type: "object", properties: { zz: { type: "string" } } } },
+      after: bare(tool),
+      levels: [
+        [reading("zz"), "dangerous"],
+        [usingAll(tool), "compatible"],
+      ],
+    }),
+  },
+  {
+    name: "an open world",
+    rules: ["A3"],
+    apply: (tool) => ({
+      before: { ...tool, annotations: { openWorldHint: false } },
+      after: { ...tool, annotations: {} },
+      levels: [[usingAll(tool), "review"]],
+    }),
+  },
+  {
+    name: "safer than before",
+    rules: ["A4"],
+    apply: (tool) => ({
+      before: { ...tool, annotations: {} },
+      after: { ...tool, annotations: { readOnlyHint: true } },
+      levels: [[usingAll(tool), "compatible"]],
+    }),
+  },
+  {
+    name: "nothing said of the parameters any more",
+    rules: ["X2"],
+    apply: (tool) => ({ after: withSchema(tool, {}), levels: [[usingAll(tool), "dangerous"]] }),
+  },
 ];
+
+function bare(tool: ListedTool): ListedTool {
+  const { outputSchema: _described, ...rest } = tool;
+  return rest as ListedTool;
+}
+
+/** A change of what a result is said to be. */
+function described(
+  name: string,
+  rules: readonly RuleId[],
+  before: JsonObject,
+  after: JsonObject,
+  levels: Mutated["levels"],
+): MutationKind {
+  const saying = (tool: ListedTool, properties: JsonObject): ListedTool => ({
+    ...tool,
+    outputSchema: { type: "object", properties },
+  });
+  return { name, rules, apply: (tool) => ({ before: saying(tool, before), after: saying(tool, after), levels }) };
+}
 
 function removed(tool: ListedTool, prepare: (tool: ListedTool) => ListedTool, used: Level): Mutated | undefined {
   const found = pick(tool, () => true);
