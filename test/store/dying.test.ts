@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { nodeFiles } from "../../src/host/files.js";
 import { Fault } from "../../src/model/fault.js";
 import type { Change } from "../../src/model/change.js";
+import type { SkillName, UpstreamLabel } from "../../src/model/ids.js";
 import type { Lock } from "../../src/model/skill.js";
 import { DEATHS, dyingFiles, failingFiles, type Death } from "./dying-files.js";
 import {
@@ -163,6 +164,58 @@ async function dieAt(
   return is;
 }
 
+describe("a power failure after several decisions", () => {
+  it("brings no earlier batch back over a later decision that was acknowledged [P01]", async () => {
+    const home = tempHome();
+    const link = (by: string): Change => lineage("l1", { confirmed: { by, at: "now" } });
+    const inOrder: Change[][] = [
+      [link("first"), standings({ "atomic-get": "inactive" })],
+      // A document and a log outside of state/: what makes these durable says nothing about the batch before.
+      [link("second")],
+      [episode("ep_1")],
+      [presence("shop", "away", "third"), standings({ "atomic-get": "active" }), link("third")],
+      [link("fourth")],
+      [call("ep_1", 1)],
+      [presence("shop", "up", "fifth")],
+    ];
+    // States after none, one, two, … of them.
+    const whole = async (at: string): Promise<string> => {
+      const { ground, calls } = await stateOf(at);
+      return JSON.stringify([ground, calls]);
+    };
+    const states: string[] = [await whole(copyOf(home))];
+    const done = copyOf(home);
+    for (const changes of inOrder) {
+      const store = await open(done);
+      await store.persist(changes);
+      await store.close();
+      states.push(await whole(done));
+    }
+    for (const how of ["power", "nulls"] as const) {
+      for (let at = 1; ; at += 1) {
+        const copy = copyOf(home);
+        const files = dyingFiles(nodeFiles(), { at, how });
+        let acknowledged = 0;
+        await open(copy, { files })
+          .then(async (store) => {
+            for (const changes of inOrder) {
+              await store.persist(changes);
+              acknowledged += 1;
+            }
+          })
+          .catch(() => undefined);
+        ownerDied(copy);
+        const found = states.indexOf(await whole(copy));
+        const where = `${how} at ${at} (${files.done.at(-1) ?? ""}), ${acknowledged} acknowledged`;
+        expect(found, where).toBeGreaterThanOrEqual(acknowledged);
+        expect(found, where).toBeLessThanOrEqual(acknowledged + 1);
+        rmSync(copy, { recursive: true, force: true });
+        if (!files.dead) break;
+      }
+    }
+  });
+});
+
 describe("a process that dies while it finishes what the last one left", () => {
   it("is finished by the next one, however often that happens [P01]", async () => {
     const home = await prepared();
@@ -236,8 +289,14 @@ describe("a write that fails", () => {
           // The disc has room again: the next decision is written, a rejected one is not there.
           Object.assign(files, inner);
           const expected = error === undefined ? after : before;
-          await opened.persist([presence("other", "up")]);
-          await opened.persist([{ kind: "presence", label: "other" as never, presence: undefined }]);
+          // Decisions of several documents: they would take the place of a batch that was forgotten.
+          const pin = (at: { at: string; by: string } | undefined): Change => ({
+            kind: "pinned",
+            skill: "other" as SkillName,
+            pin: at,
+          });
+          await opened.persist([presence("other", "up"), pin({ at: "x", by: "y" })]);
+          await opened.persist([{ kind: "presence", label: "other" as UpstreamLabel, presence: undefined }, pin(undefined)]);
           await opened.close();
           const found = await stateOf(copy);
           expect(found.ground, where).toEqual(expected.ground);

@@ -61,16 +61,25 @@ describe("the log of episodes", () => {
     );
   });
 
-  it("is the same at every moment of a compaction that dies", async () => {
+  const dated = (n: number, calls: number): Episode =>
+    episode(`ep_${n}`, { calls, opened: `2026-01-${String(n + 1).padStart(2, "0")}` }).episode;
+  const histories: Record<string, Episode[][]> = {
+    "episodes that take turns": Array.from({ length: 30 }, (_, n) => [dated(n % 9, n)]),
+    // Batches larger than a segment, all of them living: their lines must not move behind the segment they stood in.
+    "large batches first": [
+      Array.from({ length: 10 }, (_, n) => dated(n, 1)),
+      Array.from({ length: 10 }, (_, n) => dated(n + 10, 1)),
+      ...Array.from({ length: 40 }, (_, n) => [dated(20, n)]),
+    ],
+  };
+
+  it.each(Object.entries(histories))("is the same at every moment of a compaction that dies: %s", async (_name, history) => {
     const home = tempHome();
     const logs = await opened(home, nodeFiles(), 1_000);
-    for (let n = 0; n < 30; n += 1)
-      await logs.append(
-        { calls: [], episodes: [episode(`ep_${n % 9}`, { calls: n, opened: `2026-01-0${(n % 9) + 1}` }).episode] },
-        logs.nextNumber(),
-      );
+    for (const episodes of history) await logs.append({ calls: [], episodes }, logs.nextNumber());
     const before = segments(home, "episodes").length;
     const reference = await (await opened(copyOf(home))).readEpisodes();
+    expect(reference.episodes).toHaveLength(new Set(history.flat().map(({ episode: id }) => id)).size);
     for (const how of DEATHS) {
       for (let at = 1; ; at += 1) {
         const copy = copyOf(home);
