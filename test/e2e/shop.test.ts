@@ -14,8 +14,7 @@ function shopState(home: string): ShopState {
     const path = join(home, `state/lab/${part}.json`);
     return existsSync(path) ? tablesIn(path) : createShop({ part, version: 1 }).state();
   };
-  const tablesIn = (path: string): JsonObject =>
-    (JSON.parse(readFileSync(path, "utf8")) as { tables: JsonObject }).tables;
+  const tablesIn = (path: string): JsonObject => (JSON.parse(readFileSync(path, "utf8")) as { tables: JsonObject }).tables;
   return { shop: read("shop"), depot: read("depot") };
 }
 
@@ -72,8 +71,8 @@ describe("the sample shop under a running daemon", () => {
           if (version > 1) {
             await evolve(home, daemon, version);
             // What is certain is applied; a person looks at what is proposed and takes it.
-          await cli(home, "maintain");
-          await cli(home, "maintain", "--accept", "all");
+            await cli(home, "maintain");
+            await cli(home, "maintain", "--accept", "all");
           }
           for (const [index, id] of tasks.entries()) {
             if (restart === true && index === 1) {
