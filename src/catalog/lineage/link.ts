@@ -5,10 +5,10 @@
  * Speaks: LineageLink.
  * Never: finding (lineage.ts) or composing (chain.ts).
  */
-import { createHash } from "node:crypto";
 import type { CatalogVersion } from "../../model/ids.js";
 import type { JsonValue } from "../../model/json.js";
 import type { LineageLink } from "../../model/lineage.js";
+import { canonicalJson, sha256 } from "../canonical.js";
 import { mapParameters } from "./parameters.js";
 import type { Corpus, Profile } from "./profile.js";
 
@@ -26,10 +26,7 @@ export interface Finding {
 
 /** Lower-case hex, 16 characters: the same tools at the same version have the same link, whatever its level. */
 export function linkId(atVersion: CatalogVersion, from: string, to: readonly string[]): string {
-  return createHash("sha256")
-    .update(JSON.stringify([atVersion, from, to]))
-    .digest("hex")
-    .slice(0, 16);
+  return sha256(canonicalJson([atVersion, from, [...to]])).slice(0, 16);
 }
 
 export function linkOf(finding: Finding): LineageLink {
