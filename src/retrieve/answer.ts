@@ -29,22 +29,40 @@ const USUAL_WORDS = 6;
 const CUT_LEAST = 0.4;
 const CUT_MOST = 0.9;
 
+/** From here on a tool counts as leading a clause (see Ranked.lead). */
+const LEADING = 0.8;
+
 /** The part of the best score down to which tools are shown. */
 export function cutFor(words: number, scoring: { readonly cutOff: number; readonly cutOffLength: number }): number {
   const part = scoring.cutOff - scoring.cutOffLength * Math.log((1 + words) / (1 + USUAL_WORDS));
   return Math.min(CUT_MOST, Math.max(CUT_LEAST, part));
 }
 
-/** How far the best tool can be trusted to be an answer at all (score.ts, `floor`). Grows with the raw score, from 0. */
+/** Strengths are given on the scale of a catalog of so many tools. */
+const USUAL_TOOLS = 1_000;
+/** How the score that chance alone reaches grows with the logarithm of the catalog's size, beside rarity itself (measured). */
+const CHANCE_POWER = 2;
+
+/**
+ * How far the best tool can be trusted to be an answer at all. Grows with the raw score, from 0; longer needs and larger catalogs
+ * reach a score by chance more easily, which is taken out.
+ */
 export function strengthOf(topRaw: number, words: number, documents: number, scoring: ToolScoring): number {
-  return topRaw / (Math.sqrt(1 + words) * Math.pow(Math.log(Math.max(2, documents) + 1), scoring.idfPower));
+  const size = Math.log(Math.max(2, documents) + 1);
+  const chance = Math.pow(size, scoring.idfPower) * Math.pow(size / Math.log(USUAL_TOOLS + 1), CHANCE_POWER);
+  return topRaw / (Math.sqrt(1 + words) * chance);
 }
 
 /** The part of a sorted ranking worth showing: nothing below the floor, nothing far below the best; exact names always. */
 export function cutOff(index: Bm25fIndex<IndexedTool>, ranked: readonly Ranked[], cut: Cut): Ranked[] {
   const { exact, top, strength, words, scoring } = cut;
   const least = cutFor(words, scoring) * top;
-  const kept = ranked.filter(({ slot, score }) => exact.has(slot) || (strength >= scoring.floor && score > 0 && score >= least));
+  const leastLeading = scoring.cutOffLeading * top;
+  const kept = ranked.filter(({ slot, score, lead }) => {
+    if (exact.has(slot)) return true;
+    if (strength < scoring.floor || score <= 0) return false;
+    return score >= least || (lead >= LEADING && score >= leastLeading);
+  });
   const copies = new Map<string, number>();
   const inPlace: Ranked[] = [];
   const after: Ranked[] = [];

@@ -16,6 +16,8 @@ export interface Ranked {
   /** Score of the text of the whole need, on a scale that does not depend on the other candidates. */
   raw: number;
   score: number;
+  /** How far it leads a clause of the need, 0…1: 1 = the best of a clause that speaks with full voice. */
+  lead: number;
 }
 
 export interface RankOptions {
@@ -38,7 +40,7 @@ export function rank(index: Bm25fIndex<unknown>, query: ParsedQuery, options: Ra
   const byGroup = query.groups.map((group) => remembered(index, group, options.scoring, dense));
   const weighted = byGroup.map((one, number) => [one, query.groups[number]?.weight ?? 0] as const);
   const whole = best(index, dense, touched, options.count, options.accept, weighted);
-  const ranked = whole.map(({ slot, score }) => ({ slot, raw: score, score }));
+  const ranked = whole.map(({ slot, score }) => ({ slot, raw: score, score, lead: 0 }));
   if (query.clauses.length > 0 && options.clauses > 0 && ranked.length > 0) {
     byClause(index, query, byGroup, { dense, touched }, ranked, options);
   }
@@ -239,9 +241,10 @@ function byClause(
     top.forEach(({ slot }, i) => gain.set(slot, Math.max(gain.get(slot) ?? 0, voice / (i + 1))));
   }
   const known = new Set(ranked.map(({ slot }) => slot));
-  for (const slot of gain.keys()) if (!known.has(slot)) ranked.push({ slot, raw: 0, score: 0 });
+  for (const slot of gain.keys()) if (!known.has(slot)) ranked.push({ slot, raw: 0, score: 0, lead: 0 });
   for (const one of ranked) {
-    one.score = (1 - options.clauses) * one.score + options.clauses * max * (gain.get(one.slot) ?? 0);
+    one.lead = gain.get(one.slot) ?? 0;
+    one.score = (1 - options.clauses) * one.score + options.clauses * max * one.lead;
   }
   sortRanked(index, ranked);
 }

@@ -49,6 +49,8 @@ export interface TextScoring {
   readonly cutOff: number;
   /** A longer need asks for more things: the cut-off falls by this for each e-fold of its words (and rises for shorter ones), ≥ 0. */
   readonly cutOffLength: number;
+  /** What leads a clause of the need is shown down to this part of the best score, 0…1. */
+  readonly cutOffLeading: number;
 }
 
 export interface ToolScoring extends TextScoring {
@@ -63,19 +65,19 @@ export interface ToolScoring extends TextScoring {
   /** How many of the best tools bring their suppliers. */
   readonly closureDepth: number;
   /**
-   * Below this strength of the best tool, nothing is answered; 0 = always answer. Strength is the raw score over
-   * √(1 + words of the need) and ln(tools + 1)^idfPower, so that it means the same for short and long needs, small and large catalogs.
+   * Below this strength of the best tool (answer.ts), nothing is answered; 0 = always answer. Low on purpose: a refused right tool
+   * costs more than a weak wrong one that says what it matched.
    */
   readonly floor: number;
 }
 
 export const TOOL_SCORING: ToolScoring = Object.freeze({
   fields: Object.freeze({
-    name: { weight: 1.5, b: 0.6 },
+    name: { weight: 1.5, b: 0.8 },
     title: { weight: 2, b: 0.6 },
     server: { weight: 3, b: 1 },
     lead: { weight: 1, b: 0.5 },
-    description: { weight: 0.3, b: 0.6 },
+    description: { weight: 0.3, b: 0.8 },
     parameterNames: { weight: 0.7, b: 0.25 },
     parameterTexts: { weight: 0.3, b: 0.75 },
     outputNames: { weight: 0.3, b: 0.75 },
@@ -100,8 +102,9 @@ export const TOOL_SCORING: ToolScoring = Object.freeze({
   closureDepth: 5,
   rerank: 300,
   cutOff: 0.75,
-  cutOffLength: 0.1,
-  floor: 0.35,
+  cutOffLength: 0.05,
+  cutOffLeading: 0.45,
+  floor: 0.6,
 });
 
 export type SkillField = "name" | "description" | "steps" | "tools" | "body";
@@ -133,4 +136,5 @@ export const SKILL_SCORING: SkillScoring = Object.freeze({
   rerank: 60,
   cutOff: 0.25,
   cutOffLength: 0,
+  cutOffLeading: 0.25,
 });

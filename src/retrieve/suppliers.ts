@@ -17,11 +17,12 @@ const YIELDS: ReadonlySet<string> = new Set(
 );
 
 const NAME_FIELD = 0;
+const JUST_BELOW = 0.999;
 
 export interface SupplierOptions {
   /** How many of the best tools bring their suppliers. */
   readonly depth: number;
-  /** Part of the tool's score that each supplier gains. */
+  /** Part of the tool's score that each supplier gains; it never overtakes the tool by that. */
   readonly part: number;
   readonly accept: (slot: number) => boolean;
 }
@@ -32,20 +33,22 @@ export function addSuppliers(
   ranked: Ranked[],
   options: SupplierOptions,
 ): ReadonlyMap<number, number> {
-  const gains = new Map<number, { gain: number; supplied: number }>();
+  const gains = new Map<number, { gain: number; supplied: number; whole: number }>();
   for (const { slot, score } of ranked.slice(0, options.depth)) {
     for (const supplier of suppliersOf(index, slot)) {
       const gain = options.part * score;
-      if (gain > (gains.get(supplier)?.gain ?? 0) && options.accept(supplier)) gains.set(supplier, { gain, supplied: slot });
+      if (gain > (gains.get(supplier)?.gain ?? 0) && options.accept(supplier)) {
+        gains.set(supplier, { gain, supplied: slot, whole: score });
+      }
     }
   }
   const known = new Map(ranked.map((one) => [one.slot, one]));
   const supplied = new Map<number, number>();
-  for (const [slot, { gain, supplied: other }] of gains) {
+  for (const [slot, { gain, supplied: other, whole }] of gains) {
     supplied.set(slot, other);
     const one = known.get(slot);
-    if (one === undefined) ranked.push({ slot, raw: 0, score: gain });
-    else one.score += gain;
+    if (one === undefined) ranked.push({ slot, raw: 0, score: gain, lead: 0 });
+    else if (one.score < whole) one.score = Math.min(one.score + gain, whole * JUST_BELOW);
   }
   return supplied;
 }

@@ -21,7 +21,7 @@ export function documentAnalyser(): Analyse {
       for (const word of tokenise(text)) if (!STOP_WORDS.has(word)) into.push(stem(word));
       return;
     }
-    eachRun(text, (run) => {
+    eachRun(text, (run, letter) => {
       let terms = memory.get(run);
       if (terms === undefined) {
         terms = splitRun(run)
@@ -30,6 +30,7 @@ export function documentAnalyser(): Analyse {
         if (memory.size < MEMORY_MAX) memory.set(run, terms);
       }
       for (const term of terms) into.push(term);
+      if (letter !== "") into.push(stem(letter + run.toLowerCase()));
     });
   };
 }

@@ -36,13 +36,18 @@ const isLower = (code: number): boolean => code >= 97 && code <= 122;
 const isUpper = (code: number): boolean => code >= 65 && code <= 90;
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
-/** Calls `each` with every run of ASCII letters and digits, possessive `'s` left out. */
-export function eachRun(text: string, each: (run: string) => void): void {
+/**
+ * Calls `each` with every run of ASCII letters and digits, possessive `'s` left out. Where a single letter is tied to the run by a
+ * hyphen (`e-mail`, `t-shirt`), `letter` is that letter in lower case: the two are one word as well.
+ */
+export function eachRun(text: string, each: (run: string, letter: string) => void): void {
   const length = text.length;
   let at = 0;
+  let letter = "";
   while (at < length) {
     let code = text.charCodeAt(at);
     if (!isLower(code) && !isUpper(code) && !isDigit(code)) {
+      if (code !== 45) letter = "";
       at++;
       continue;
     }
@@ -51,7 +56,8 @@ export function eachRun(text: string, each: (run: string) => void): void {
       at++;
       code = at < length ? text.charCodeAt(at) : 0;
     } while (isLower(code) || isUpper(code) || isDigit(code));
-    each(text.slice(start, at));
+    each(text.slice(start, at), letter);
+    letter = code === 45 && at - start === 1 && !isDigit(text.charCodeAt(start)) ? text.slice(start, at).toLowerCase() : "";
     if (code === 39 && isPossessive(text, at)) at += 2;
   }
 }
@@ -65,7 +71,10 @@ function isPossessive(text: string, at: number): boolean {
 }
 
 function scanRuns(text: string, into: string[]): void {
-  eachRun(text, (run) => splitAscii(run, into));
+  eachRun(text, (run, letter) => {
+    splitAscii(run, into);
+    if (letter !== "") into.push(letter + run.toLowerCase());
+  });
 }
 
 /** Cuts an ASCII run at `aB` and `ABc`, then at digits. */

@@ -174,7 +174,7 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
       : new Map<number, number>();
   const instead = giveWay(index, ranked, options.successors, accept);
   const exact = new Set(exactSlots(text, query).filter(accept));
-  for (const slot of exact) if (!ranked.some((one) => one.slot === slot)) ranked.push({ slot, raw: 0, score: 0 });
+  for (const slot of exact) if (!ranked.some((one) => one.slot === slot)) ranked.push({ slot, raw: 0, score: 0, lead: 0 });
   sortRanked(text, ranked);
   const ordered = [...ranked.filter(({ slot }) => exact.has(slot)), ...ranked.filter(({ slot }) => !exact.has(slot))];
   const top = ranked[0]?.score ?? 0;
@@ -265,7 +265,7 @@ function addChannels(
       if (slot === undefined || value <= 0 || !accept(slot)) continue;
       let one = known.get(slot);
       if (one === undefined) {
-        one = { slot, raw: 0, score: 0 };
+        one = { slot, raw: 0, score: 0, lead: 0 };
         known.set(slot, one);
         ranked.push(one);
       }
@@ -292,7 +292,7 @@ function giveWay(
     if (slots.length === 0) continue;
     ranked.splice(ranked.indexOf(one), 1);
     for (const slot of slots) {
-      const successor = known.get(slot) ?? { slot, raw: 0, score: 0 };
+      const successor = known.get(slot) ?? { slot, raw: 0, score: 0, lead: 0 };
       if (!known.has(slot)) ranked.push(successor);
       known.set(slot, successor);
       if (one.score >= successor.score) instead.set(slot, key);
