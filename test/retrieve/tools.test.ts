@@ -30,7 +30,9 @@ describe("a need in plain words", () => {
       tool("b/exportInvoice", { description: "Makes a file." }),
       tool("b/other", { description: "Something else." }),
     ]);
-    expect(new Set(keys(index, "export an invoice now", { whole: true }).slice(0, 2))).toEqual(new Set(["a/export_invoice_pdf", "b/exportInvoice"]));
+    expect(new Set(keys(index, "export an invoice now", { whole: true }).slice(0, 2))).toEqual(
+      new Set(["a/export_invoice_pdf", "b/exportInvoice"]),
+    );
   });
 
   it("finds tools by parameter names, parameter texts and output fields where the description is sparse [R05]", () => {
