@@ -80,14 +80,9 @@ async function restoreLock(
   revision: LibraryRevisionRecord | undefined,
   problems: Problem[],
 ): Promise<void> {
-  if (revision === undefined) return;
-  if (JSON.stringify(smalls.lock.value) !== JSON.stringify(revision.lock)) {
-    problems.push({
-      code: "lock-restored",
-      where: places.skillsLock,
-      text: `It was not the lock of library revision ${revision.revision}; it was restored.`,
-    });
-  }
+  if (revision === undefined || JSON.stringify(smalls.lock.value) === JSON.stringify(revision.lock)) return;
+  const text = `It was not the lock of library revision ${revision.revision}; it was restored.`;
+  problems.push({ code: "lock-restored", where: places.skillsLock, text });
   await smalls.lock.settle(revision.lock);
 }
 
