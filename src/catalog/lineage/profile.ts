@@ -56,51 +56,68 @@ export interface Corpus {
   namedAfter(stemmed: string): number;
   /** Most tools carried the word before, or carry it now: a product's prefix or suffix. */
   isAffix(stemmed: string): boolean;
+  /** Terms of the tool's title and description. */
+  termsOf(tool: Tool): readonly string[];
   /** A third tool has the text of one of the two: boilerplate that tells nothing. */
   isShared(old: Profile, next: Profile): boolean;
 }
 
+/** What a corpus reads of a tool, once. */
+interface Sheet {
+  readonly parts: readonly string[];
+  readonly terms: readonly string[];
+  /** The terms as one text, to tell texts that are the same. */
+  readonly said: string;
+}
+
 /** Statistics over the tools of one upstream: as they were before this version, and as they are in it. */
 export function corpusOf(before: readonly Tool[], after: readonly Tool[]): Corpus {
-  const distinct = new Map<string, Tool>();
-  for (const tool of [...before, ...after]) if (!distinct.has(tool.key)) distinct.set(tool.key, tool);
-  const vocabulary = new Set<string>();
-  for (const tool of distinct.values()) for (const word of words(tool.name)) vocabulary.add(word);
-  const parts = (tool: Tool): string[] => splitCompounds(words(tool.name), vocabulary);
-  const [names, texts, was, is] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
-  let first = 0;
-  let last = 0;
-  for (const tool of distinct.values()) {
-    const own = parts(tool);
-    if (isVerb(own[0] ?? "")) first += 1;
-    if (isVerb(own.at(-1) ?? "")) last += 1;
-    countAll(names, own.map(stem));
-    countAll(texts, textTerms(tool));
+  const all = [...before, ...after];
+  const vocabulary = new Set(all.flatMap((tool) => words(tool.name)));
+  const sheets = new Map<Tool, Sheet>();
+  const sheetOf = (tool: Tool): Sheet => {
+    const known = sheets.get(tool);
+    if (known !== undefined) return known;
+    const own = textTerms(tool);
+    const sheet = { parts: splitCompounds(words(tool.name), vocabulary), terms: own, said: own.join(" ") };
+    sheets.set(tool, sheet);
+    return sheet;
+  };
+  const distinct = [...new Map([...after, ...before].map((tool) => [tool.key, tool])).values()];
+  const count = (tools: readonly Tool[], read: (sheet: Sheet) => readonly string[]): Map<string, number> => {
+    const counts = new Map<string, number>();
+    for (const tool of tools) countAll(counts, read(sheetOf(tool)));
+    return counts;
+  };
+  const stems = (sheet: Sheet): string[] => sheet.parts.map(stem);
+  const [names, texts] = [count(distinct, stems), count(distinct, (sheet) => sheet.terms)];
+  const [was, is] = [count(before, stems), count(after, stems)];
+  const verbs = (place: (parts: readonly string[]) => string | undefined): number =>
+    distinct.filter((tool) => isVerb(place(sheetOf(tool).parts) ?? "")).length;
+  const sayers = new Map<string, Set<string>>();
+  for (const tool of all) {
+    const { said } = sheetOf(tool);
+    sayers.set(said, (sayers.get(said) ?? new Set()).add(tool.key));
   }
-  for (const tool of before) countAll(was, parts(tool).map(stem));
-  for (const tool of after) countAll(is, parts(tool).map(stem));
-  const said = new Map<string, Set<string>>();
-  for (const tool of [...before, ...after]) said.set(textOf(tool), (said.get(textOf(tool)) ?? new Set()).add(tool.key));
-  const size = distinct.size;
+  const hasThird = (one: Profile, old: Profile, next: Profile): boolean => {
+    const keys = sayers.get(sheetOf(one.tool).said) ?? new Set();
+    return keys.size > Number(keys.has(old.tool.key)) + Number(keys.has(next.tool.key));
+  };
   return {
     vocabulary,
-    verbFirst: first >= last,
-    nameWeight: (word) => inverse(size, names.get(word) ?? 0),
-    textWeight: (word) => inverse(size, texts.get(word) ?? 0),
+    verbFirst: verbs((parts) => parts[0]) >= verbs((parts) => parts.at(-1)),
+    nameWeight: (word) => inverse(distinct.length, names.get(word) ?? 0),
+    textWeight: (word) => inverse(distinct.length, texts.get(word) ?? 0),
     namedBefore: (word) => was.get(word) ?? 0,
     namedAfter: (word) => is.get(word) ?? 0,
     isAffix: (word) => (was.get(word) ?? 0) > AFFIX_SHARE * before.length || (is.get(word) ?? 0) > AFFIX_SHARE * after.length,
-    isShared: (old, next) =>
-      [old, next].some((one) => [...(said.get(textOf(one.tool)) ?? [])].some((key) => key !== old.tool.key && key !== next.tool.key)),
+    termsOf: (tool) => sheetOf(tool).terms,
+    isShared: (old, next) => hasThird(old, old, next) || hasThird(next, old, next),
   };
 }
 
 /** Share of names from which on a word is the product's, not the tool's. */
 const AFFIX_SHARE = 0.6;
-
-function textOf(tool: Tool): string {
-  return textTerms(tool).join(" ");
-}
 
 function countAll(into: Map<string, number>, terms: readonly string[]): void {
   for (const term of new Set(terms)) into.set(term, (into.get(term) ?? 0) + 1);
@@ -115,7 +132,7 @@ export function profileOf(tool: Tool, corpus: Corpus): Profile {
   const parts = splitCompounds(words(tool.name), corpus.vocabulary);
   const verb = verbOf(parts, corpus.verbFirst);
   const own = parts.map(wordOf);
-  const text = textVector(textTerms(tool), corpus);
+  const text = textVector(corpus.termsOf(tool), corpus);
   const parameters = parametersOf(tool.inputSchema);
   const hint = isJsonObject(tool.document["annotations"]) ? tool.document["annotations"]["readOnlyHint"] : undefined;
   return {
