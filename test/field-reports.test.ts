@@ -71,8 +71,6 @@ const REPORTS: Readonly<Record<string, string>> = {
   L05: "Retry-After has a cap",
   L06: "retries wait at least as long as asked, under the cap",
   L08: "nothing depends on tool calling",
-  L09: "vectors of the wrong shape are refused",
-  L11: "an optional parameter that is refused is left out",
   L12: "odd finish reasons and empty choices are no crash",
   L14: "front matter is written by a serialiser and read back",
   R02: "identifiers are split into words",
