@@ -7,10 +7,10 @@
  * `before`, `torn` and `after` are kill -9: what was done stays. `power` and `nulls` are a power failure: what was not fsynced is
  * lost, names (created, renamed, removed files) included with `power`; with `nulls` the names stay and the bytes are zeros.
  */
-import { existsSync, linkSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { nodeFiles, type Files } from "../../src/host/files.js";
-import { TEMP } from "./home.js";
+import { tempHome } from "./home.js";
 
 export type Death = "before" | "torn" | "after" | "power" | "nulls";
 export const DEATHS: readonly Death[] = ["before", "torn", "after", "power", "nulls"];
@@ -118,7 +118,7 @@ export function failingFiles(
 
 /** Keeps track of what an operating system that loses power would forget. */
 function unsyncedState() {
-  const shadow = mkdtempSync(join(TEMP, "steward-shadow-"));
+  const shadow = tempHome();
   let shadows = 0;
   /** Names not made durable yet, in order, with how to undo each. */
   let names: { folder: string; undo: () => void }[] = [];
@@ -201,7 +201,6 @@ function unsyncedState() {
       for (const { undo } of names.reverse()) undo();
       for (const [path, length] of bytes) if (existsSync(path)) truncateSync(path, length);
     }
-    rmSync(shadow, { recursive: true, force: true });
   }
 
   return { note, fail };
