@@ -5,7 +5,8 @@
  *   for (let at = 1; at <= count; at += 1) run(dyingFiles(nodeFiles(), { at, how: "torn" }))
  *
  * `before`, `torn` and `after` are kill -9: what was done stays. `power` and `nulls` are a power failure: what was not fsynced is
- * lost, names (created, renamed, removed files) included with `power`; with `nulls` the names stay and the bytes are zeros.
+ * lost, names (created, renamed, removed files) included with `power`; with `nulls` the names stay and the bytes are zeros. These
+ * two need a home made by `tempHome()` and `afterEach(removeHomes)`. A dead process's lock is taken away by `ownerDied(home)`.
  */
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
