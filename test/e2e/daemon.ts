@@ -59,8 +59,13 @@ export async function startDaemon(home: string, flags: readonly string[] = ["--s
     },
     async ready() {
       await until(async () => {
-        const rows = (await (await fetch(`${url}/v1/upstreams`)).json()) as { presence: { state: string } }[];
-        return rows.every((row) => row.presence.state === "up" || row.presence.state === "idle");
+        const get = async <T>(path: string): Promise<T> => (await (await fetch(`${url}${path}`)).json()) as T;
+        const rows = await get<{ label: string; presence: { state: string } }[]>("/v1/upstreams");
+        const { tools } = await get<{ tools: { tool: string }[] }>("/v1/catalog");
+        // Up is not enough: its listing has to be in the catalog.
+        return rows.every(
+          (row) => ["up", "idle"].includes(row.presence.state) && tools.some((one) => one.tool.startsWith(`${row.label}/`)),
+        );
       }, "the upstreams are up");
     },
   };
