@@ -140,6 +140,9 @@ function isDeeperThan(value: JsonValue, limit: number): boolean {
   return false;
 }
 
+/** Keywords that hold values, in which a `$ref` is a member like any other. */
+const VALUES: ReadonlySet<string> = new Set(["const", "default", "enum", "examples"]);
+
 /** References of a schema that lead nowhere in it, each once. */
 function lostReferences(schema: JsonObject | undefined): readonly string[] {
   if (schema === undefined) return [];
@@ -157,7 +160,7 @@ function lostReferences(schema: JsonObject | undefined): readonly string[] {
       references ??= referencesOf(schema);
       if (resolveReference(references, reference, resource) === undefined) lost.add(reference);
     }
-    for (const key of Object.keys(value)) visit(value[key] ?? null, resource);
+    for (const key of Object.keys(value)) if (!VALUES.has(key)) visit(value[key] ?? null, resource);
   };
   visit(schema, schema);
   return [...lost];

@@ -36,8 +36,8 @@ const OWN: readonly ListedTool[] = [
   },
 ];
 
-/** A tenth of them here; all of them in the long tests. */
-const real = realTools(10);
+/** A few of them here; all of them in the long tests. */
+const real = realTools(40);
 
 /** The tables without one rule. */
 function without(rule: RuleId): DriftRules {

@@ -74,7 +74,7 @@ function rewriteSelf(schema: JsonObject, choose: (ways: number) => number, isRoo
       if (out["type"] === "integer" && out["maximum"] === undefined) out = { ...out, maximum: Number.MAX_SAFE_INTEGER };
       break;
     case 9:
-      if (out["type"] === "object" && out["additionalProperties"] === undefined)
+      if (out["type"] === "object" && out["additionalProperties"] === undefined && out["propertyNames"] === undefined)
         out = { ...out, additionalProperties: choose(2) === 0 ? true : {}, propertyNames: { type: "string" } };
       break;
     case 10:

@@ -323,7 +323,7 @@ describe("rules for results", () => {
 });
 
 describe("the differ", () => {
-  const runs = { numRuns: 300 };
+  const runs = { numRuns: 200 };
 
   it("finds nothing between a schema and itself, however it is written", () => {
     fc.assert(
@@ -352,6 +352,8 @@ describe("the differ", () => {
   it("sees the same from both sides: what one way tightens, the other loosens at the same place", () => {
     fc.assert(
       fc.property(schemaPair, ([before, after]) => {
+        // What cannot be decided counts as lost one way and as won the other.
+        fc.pre(!/"not"|"pattern"/.test(JSON.stringify([before, after])));
         const forth = observe(readSchema(before), readSchema(after), { findsRenames: false });
         const back = observe(readSchema(after), readSchema(before), { findsRenames: false });
         expect(places(forth, (seen) => DUAL[seen.kind] ?? seen.kind)).toEqual(places(back, (seen) => seen.kind));

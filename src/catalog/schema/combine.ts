@@ -16,10 +16,14 @@ export const BRANCH_LIMIT = 64;
 /** Intersects two places lazily; given by the reader, which remembers pairs so that recursion ends. */
 export type MeetSlots = (a: Slot, b: Slot) => Slot;
 
-/** The union of nodes. A default of a member moves to its branches, and up again where one branch remains. */
-export function joinNodes(members: readonly Node[], oneOf: boolean): Node {
-  const first = members[0];
-  if (members.length === 1 && first !== undefined) return first;
+/**
+ * The union of nodes. A default of a member moves to its branches, and up again where one branch remains. A `oneOf` inside an `anyOf`
+ * keeps its meaning beside null alone; beside anything else it counts as `anyOf`, which differs only for values of two branches.
+ */
+export function joinNodes(all: readonly Node[], oneOf: boolean): Node {
+  const members = all.filter((member) => !isNever(member));
+  const first = members[0] ?? all[0];
+  if (members.length < 2 && first !== undefined) return first;
   const branches: Branch[] = [];
   for (const member of members) {
     for (const branch of member.branches) {
@@ -27,7 +31,8 @@ export function joinNodes(members: readonly Node[], oneOf: boolean): Node {
       branches.push(inherits ? { ...branch, fallback: member.fallback } : branch);
     }
   }
-  return makeNode(tidy(branches), oneOf, undefined, undefined);
+  const apart = members.filter((member) => member.branches.some((branch) => branch.kind !== "null"));
+  return makeNode(tidy(branches), oneOf || (apart.length === 1 && apart[0]?.oneOf === true), undefined, undefined);
 }
 
 /** A node whose only non-null branch has a default carries it itself. */
@@ -44,6 +49,8 @@ export function makeNode(
     others += 1;
     only = branch;
   }
+  // A default of what takes nothing says nothing.
+  if (branches.length === 0) return { branches, oneOf: false, fallback: undefined, text };
   if (others !== 1 || only?.fallback === undefined) return { branches, oneOf: oneOf && others > 1, fallback, text };
   const { fallback: lifted, ...bare } = only;
   const plain = branches.map((branch) => (branch === only ? bare : branch));
@@ -54,8 +61,8 @@ export function makeNode(
 export function meetNodes(a: Node, b: Node, meetSlots: MeetSlots): Node | undefined {
   const fallback = a.fallback === undefined ? b.fallback : a.fallback;
   const text = a.text ?? b.text;
-  if (isAny(a)) return withNotes(b, fallback, text);
-  if (isAny(b)) return withNotes(a, fallback, text);
+  if (isAny(a) && !isNever(b)) return withNotes(b, fallback, text);
+  if (isAny(b) && !isNever(a)) return withNotes(a, fallback, text);
   const branches: Branch[] = [];
   for (const x of a.branches) {
     for (const y of b.branches) {

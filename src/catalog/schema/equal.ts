@@ -8,7 +8,7 @@
 import { canonicalJson } from "../canonical.js";
 import type { JsonValue } from "../../model/json.js";
 import { isExclusive } from "./combine.js";
-import type { Branch, Node, Opaque, Slot } from "./node.js";
+import { tellingProperties, tellingSlot, type Branch, type Node, type Opaque, type Slot } from "./node.js";
 
 export interface Equality {
   nodes(a: Node, b: Node): boolean;
@@ -85,11 +85,11 @@ export function equality(): Equality {
     if (!sameOpaque(x.opaque ?? [], y.opaque ?? [])) return false;
     return (
       (x.prefix ?? []).every((slot, index) => slots(slot, y.prefix?.[index])) &&
-      maps(x.properties, y.properties) &&
+      maps(tellingProperties(x), tellingProperties(y)) &&
       maps(x.patternProperties, y.patternProperties) &&
-      slots(x.items, y.items) &&
-      slots(x.additional, y.additional) &&
-      slots(x.names, y.names)
+      slots(tellingSlot(x.items), tellingSlot(y.items)) &&
+      slots(tellingSlot(x.additional), tellingSlot(y.additional)) &&
+      slots(tellingSlot(x.names), tellingSlot(y.names))
     );
   };
 

@@ -145,3 +145,30 @@ export function isImplied(node: Node): boolean {
   }
   return constrained === 1 && seen.size === KINDS.length && !seen.has("values");
 }
+
+/**
+ * The properties that say anything: not those that are impossible in an object that is closed anyway, nor those that may be anything
+ * and are required anyway.
+ */
+export function tellingProperties(branch: Branch): ReadonlyMap<string, Slot> {
+  const properties = branch.properties;
+  if (properties === undefined) return NO_PROPERTIES;
+  const required = new Set(branch.required ?? []);
+  const closed = isClosed(branch) && branch.patternProperties === undefined;
+  if (!closed && (required.size === 0 || tellingSlot(branch.additional) !== undefined)) return properties;
+  const telling = [...properties].filter(([name, slot]) => {
+    const node = slot.force();
+    if (closed) return !isNever(node) || required.has(name);
+    return !(required.has(name) && isAny(node) && node.fallback === undefined);
+  });
+  return telling.length === properties.size ? properties : new Map(telling);
+}
+
+/** The place, unless what stands there takes anything: then it is as good as absent. */
+export function tellingSlot(slot: Slot | undefined): Slot | undefined {
+  if (slot === undefined) return undefined;
+  const node = slot.force();
+  return isAny(node) && node.fallback === undefined ? undefined : slot;
+}
+
+const NO_PROPERTIES: ReadonlyMap<string, Slot> = new Map();

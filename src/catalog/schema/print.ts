@@ -9,7 +9,7 @@
 import { canonicalJson, sha256 } from "../canonical.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../model/json.js";
 import { isExclusive } from "./combine.js";
-import { isAny, isImplied, isNever, KINDS } from "./node.js";
+import { isAny, isImplied, isNever, KINDS, tellingProperties, tellingSlot } from "./node.js";
 import type { Branch, Node, Slot } from "./node.js";
 import { pointerToken } from "./refs.js";
 
@@ -58,7 +58,7 @@ function writeGraph(root: Slot): JsonValue {
     if (there !== undefined && hasPlaces(node)) return { $ref: there };
     first.set(name, pointer);
     const inside: WriteSlot = (inner, path) => write(inner, `${pointer}/${path.map(pointerToken).join("/")}`);
-    return writeNode(node, inside, (branch) => canonicalJson(writeBranch(branch, classOf, true)));
+    return writeNode(node, inside, (branch) => canonicalJson(writeBranch(branch, classOf)));
   };
   return write(root, "#");
 }
@@ -92,12 +92,13 @@ function reachable(root: Slot): Node[] {
 }
 
 function* slotsOf(branch: Branch): Iterable<Slot> {
-  if (branch.properties) yield* branch.properties.values();
+  yield* tellingProperties(branch).values();
   if (branch.patternProperties) yield* branch.patternProperties.values();
   if (branch.prefix) yield* branch.prefix;
-  if (branch.items) yield branch.items;
-  if (branch.additional) yield branch.additional;
-  if (branch.names) yield branch.names;
+  for (const slot of [branch.items, branch.additional, branch.names]) {
+    const telling = tellingSlot(slot);
+    if (telling) yield telling;
+  }
   for (const opaque of branch.opaque ?? []) for (const [, slot] of opaque.slots) yield slot;
 }
 
@@ -114,55 +115,57 @@ function writeNode(node: Node, write: WriteSlot, sortKey?: (branch: Branch) => s
   const fallback: JsonObject = node.fallback === undefined ? {} : { default: node.fallback };
   if (isAny(node)) return fallback;
   const single = node.branches[0];
-  if (node.branches.length === 1 && single !== undefined) return { ...writeBranch(single, write, true), ...fallback };
-  if (canLeaveTypeOut(node)) return { ...writeUntyped(node, write), ...fallback };
-  const keyword = isExclusive(node) ? "oneOf" : "anyOf";
-  const branches = sortKey === undefined ? writeThenSort(node, write) : sortThenWrite(node, write, sortKey, keyword);
-  const only = branches[0];
-  return branches.length === 1 && only !== undefined ? { ...only, ...fallback } : { [keyword]: branches, ...fallback };
-}
-
-function writeThenSort(node: Node, write: WriteSlot): JsonObject[] {
-  const byText = new Map<string, JsonObject>();
-  for (const branch of node.branches) {
-    const written = writeBranch(branch, write, true);
-    byText.set(canonicalJson(written), written);
+  if (node.branches.length === 1 && single !== undefined) return { ...writeBranch(single, write), ...fallback };
+  const entries = distinctBranches(node, write, sortKey);
+  const only = entries[0];
+  if (entries.length === 1 && only !== undefined) return { ...(only.written ?? writeBranch(only.branch, write)), ...fallback };
+  if (canLeaveTypeOut(entries.map((entry) => entry.branch))) {
+    const parts = entries.map((entry) => withoutType(entry.written ?? writeBranch(entry.branch, write)));
+    return { ...(Object.assign({}, ...parts) as JsonObject), ...fallback };
   }
-  return [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, written]) => written);
+  const keyword = isExclusive(node) ? "oneOf" : "anyOf";
+  const written = entries.map(
+    (entry, index) => entry.written ?? writeBranch(entry.branch, (slot, path) => write(slot, [keyword, String(index), ...path])),
+  );
+  return { [keyword]: written, ...fallback };
 }
 
-function sortThenWrite(node: Node, write: WriteSlot, sortKey: (branch: Branch) => string, keyword: string): JsonObject[] {
-  const byKey = new Map(node.branches.map((branch) => [sortKey(branch), branch]));
-  const sorted = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, branch]) => branch);
-  const lone = sorted.length === 1;
-  return sorted.map((branch, index) =>
-    writeBranch(branch, (slot, path) => write(slot, lone ? path : [keyword, String(index), ...path]), true),
-  );
+interface Entry {
+  readonly branch: Branch;
+  /** Already written, where that does not depend on its place. */
+  readonly written: JsonObject | undefined;
+}
+
+/** Each branch once, in the order of its key. */
+function distinctBranches(node: Node, write: WriteSlot, sortKey: ((branch: Branch) => string) | undefined): Entry[] {
+  const byKey = new Map<string, Entry>();
+  for (const branch of node.branches) {
+    const written = sortKey === undefined ? writeBranch(branch, write) : undefined;
+    byKey.set(sortKey === undefined ? canonicalJson(written ?? {}) : sortKey(branch), { branch, written });
+  }
+  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
 }
 
 /** All six kinds once: the constraints of each can stand side by side without a type, as they were most likely written. */
-function canLeaveTypeOut(node: Node): boolean {
-  if (isImplied(node)) return true;
-  if (node.branches.length !== KINDS.length) return false;
-  const kinds = new Set(node.branches.map((branch) => branch.kind));
+function canLeaveTypeOut(branches: readonly Branch[]): boolean {
+  if (branches.length !== KINDS.length) return false;
+  if (isImplied({ branches, oneOf: false, fallback: undefined, text: undefined })) return true;
+  const kinds = new Set(branches.map((branch) => branch.kind));
   if (kinds.size !== KINDS.length || kinds.has("values")) return false;
-  const opaque = node.branches[0]?.opaque;
-  return node.branches.every(
+  const opaque = branches[0]?.opaque;
+  return branches.every(
     (branch) => !branch.integer && branch.fallback === undefined && !branch.formats && branch.opaque === opaque,
   );
 }
 
-function writeUntyped(node: Node, write: WriteSlot): JsonObject {
-  const out: JsonObject = {};
-  for (const branch of node.branches) Object.assign(out, writeBranch(branch, write, false));
-  return out;
+function withoutType({ type, ...rest }: JsonObject): JsonObject {
+  return type === "integer" ? { multipleOf: 1, ...rest } : rest;
 }
 
-function writeBranch(branch: Branch, write: WriteSlot, typed: boolean): JsonObject {
+function writeBranch(branch: Branch, write: WriteSlot): JsonObject {
   const out: JsonObject = {};
   if (branch.kind === "values") out["enum"] = [...(branch.values ?? [])];
-  else if (typed) out["type"] = branch.integer ? "integer" : branch.kind;
-  else if (branch.integer) out["multipleOf"] = 1;
+  else out["type"] = branch.integer ? "integer" : branch.kind;
   if (branch.bounds) Object.assign(out, branch.bounds);
   if (branch.unique) out["uniqueItems"] = true;
   if (branch.kind === "object") writeObject(branch, write, out);
@@ -176,16 +179,20 @@ function writeBranch(branch: Branch, write: WriteSlot, typed: boolean): JsonObje
 }
 
 function writeObject(branch: Branch, write: WriteSlot, out: JsonObject): void {
-  if (branch.properties) out["properties"] = writeMap(branch.properties, "properties", write);
+  const properties = tellingProperties(branch);
+  if (properties.size > 0) out["properties"] = writeMap(properties, "properties", write);
   if (branch.required) out["required"] = [...branch.required];
-  if (branch.additional) out["additionalProperties"] = write(branch.additional, ["additionalProperties"]);
+  const additional = tellingSlot(branch.additional);
+  if (additional) out["additionalProperties"] = write(additional, ["additionalProperties"]);
   if (branch.patternProperties) out["patternProperties"] = writeMap(branch.patternProperties, "patternProperties", write);
-  if (branch.names) out["propertyNames"] = write(branch.names, ["propertyNames"]);
+  const names = tellingSlot(branch.names);
+  if (names) out["propertyNames"] = write(names, ["propertyNames"]);
 }
 
 function writeArray(branch: Branch, write: WriteSlot, out: JsonObject): void {
   if (branch.prefix) out["prefixItems"] = branch.prefix.map((slot, index) => write(slot, ["prefixItems", String(index)]));
-  if (branch.items) out["items"] = write(branch.items, ["items"]);
+  const items = tellingSlot(branch.items);
+  if (items) out["items"] = write(items, ["items"]);
 }
 
 /** Assertions of which there may be several with one keyword: alone they stand in the branch, else each in its own `allOf` member. */

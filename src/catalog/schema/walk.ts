@@ -168,15 +168,15 @@ interface Unpaired {
   readonly b: readonly Branch[];
 }
 
-/** The branches that have no equal on the other side. */
+/** The branches that have no equal on the other side, each once. */
 function unpaired(walk: Walk, a: readonly Branch[], b: readonly Branch[]): Unpaired {
-  const rest = [...b];
-  const left = a.filter((x) => {
-    const index = rest.findIndex((y) => walk.equal.branches(x, y));
-    if (index >= 0) rest.splice(index, 1);
-    return index < 0 && !b.some((y) => walk.equal.branches(x, y));
-  });
-  return { a: left, b: rest.filter((y) => !a.some((x) => walk.equal.branches(x, y))) };
+  const isIn = (branches: readonly Branch[], x: Branch): boolean => branches.some((y) => walk.equal.branches(x, y));
+  const apart = (branches: readonly Branch[], others: readonly Branch[]): readonly Branch[] => {
+    const found: Branch[] = [];
+    for (const x of branches) if (!isIn(others, x) && !isIn(found, x)) found.push(x);
+    return found;
+  };
+  return { a: apart(a, b), b: apart(b, a) };
 }
 
 /** Kinds of values that one side accepts and the other does not at all: one observation for all of them. */
