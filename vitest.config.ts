@@ -10,7 +10,8 @@ export default defineConfig({
     testTimeout: long ? 600_000 : 30_000,
     hookTimeout: long ? 600_000 : 60_000,
     pool: "forks",
-    maxWorkers: 2,
+    // Long tests kill, time out and count processes: one at a time.
+    maxWorkers: long ? 1 : 2,
     reporters: ["default", "./test/closing-line.ts"],
   },
 });
