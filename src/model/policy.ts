@@ -176,6 +176,8 @@ export const SURFACE_LIMITS = Object.freeze({
   heldCallsMax: 1_000,
   /** Rounds of questions in one call, against two sides that only ask. */
   questionRounds: 8,
+  /** Before a call is made again for an upstream that asked nothing and only wants to be called again. */
+  questionPauseMs: 500,
   /** Head of a request, then the whole request body: slow senders hold no socket. */
   headersTimeoutMs: 65 * seconds,
   requestTimeoutMs: 2 * minutes,

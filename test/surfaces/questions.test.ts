@@ -161,7 +161,7 @@ describe("a call that waits for a modern agent's answer", () => {
     requestState: undefined,
     notify: () => undefined,
     progress: undefined,
-    logMessage: () => undefined,
+    tell: () => undefined,
     ask: () => Promise.reject(new Error("modern agents are not asked by request")),
     ...overrides,
   });

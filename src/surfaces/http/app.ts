@@ -1,14 +1,13 @@
 /**
  * The HTTP front door: `/mcp`, `/mcp/direct`, `/v1`, health, metrics and the dashboard.
  *
- * Owns: what a request passes through, in which order; listening and the graceful stop.
+ * Owns: which parts stand behind which address, the order of a stop.
  * Speaks: express on one side, Operations on the other; built apart from listening, so that tests can inject requests.
  * Never: what an endpoint means (legacy.ts, modern.ts, routes.ts); reads configuration or tokens from disc.
  *
  *   request ─ stopping? ─ Host, Origin ─ token, right ─ body limit ─ JSON ─┬─ /mcp: newer revision | session
  *                                                                          └─ /v1: route
  */
-import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
 import type { Express, NextFunction, Request, Response } from "express";
@@ -22,20 +21,21 @@ import { dashboardPage } from "../dashboard/page.js";
 import { createAgents } from "../mcp/agents.js";
 import type { Log } from "../mcp/agents.js";
 import type { Exposure } from "../mcp/tools.js";
-import { errorMessage, RPC } from "../mcp/translate.js";
-import { isJsonType, NotJson, readJson } from "./body.js";
-import { createGuard } from "./guard.js";
+import { createDoor } from "./door.js";
+import type { Door } from "./door.js";
 import { createLegacyEndpoint } from "./legacy.js";
 import { listen } from "./listen.js";
 import type { Listening } from "./listen.js";
+import { createMcpRoute, exposureOf } from "./mcp-route.js";
 import { createMetrics } from "./metrics.js";
 import type { Metrics } from "./metrics.js";
-import { createModernEndpoint, isModern } from "./modern.js";
+import { createModernEndpoint } from "./modern.js";
 import { createRest } from "./rest.js";
 import { createSessions } from "./sessions.js";
-import type { CallerBasics, TokenCheck } from "./tokens.js";
-import { isLoopbackHost, isLoopbackRequest } from "./tokens.js";
-import { HTTP_STATUS, isMcpPath, sendFault, sendJson, sendText, TRANSPORT_STATUS } from "./translate.js";
+import type { Sessions } from "./sessions.js";
+import { isLoopbackHost } from "./tokens.js";
+import type { TokenCheck } from "./tokens.js";
+import { sendJson, sendText, TRANSPORT_STATUS } from "./translate.js";
 
 export interface HttpAppOptions {
   readonly operations: Operations;
@@ -62,10 +62,11 @@ export interface HttpSurface {
   close(): Promise<void>;
 }
 
+type ServeMcp = (exposure: Exposure, req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
 export function createHttpApp(options: HttpAppOptions): HttpSurface {
-  const { operations, policy, log, tokens } = options;
+  const { operations, policy, log } = options;
   const now = (): number => performance.now();
-  const state = { stopping: false, calls: 0 };
   const agents = createAgents({
     operations,
     version: options.version,
@@ -78,133 +79,21 @@ export function createHttpApp(options: HttpAppOptions): HttpSurface {
     perMinute: SURFACE_LIMITS.sessionsPerMinute,
     now,
   });
-  const live = () => ({ sessions: sessions.size, calls: state.calls, held: agents.heldCalls });
+  const names = new Set(options.http.allowedHosts.map((name) => name.toLowerCase()));
+  const door = createDoor({
+    allowedHosts: names,
+    allowedOrigins: options.http.allowedOrigins,
+    tokens: options.tokens,
+    log,
+    onFault: (code) => metrics.fault(code),
+    finishes: (req) => hasCallsInFlight(req, sessions),
+  });
+  const live = () => ({ sessions: sessions.size, calls: door.calls, held: agents.heldCalls });
   const metrics = createMetrics(operations, live, options.metrics);
-  const legacy = createLegacyEndpoint(agents, sessions, now);
   const modern = createModernEndpoint(agents, log);
-  const guard = createGuard({ allowedHosts: hostNames(options.http), allowedOrigins: options.http.allowedOrigins });
-
-  const authorise = (req: IncomingMessage): CallerBasics => {
-    const basics = tokens(req.headers.authorization, isLoopbackRequest(req));
-    if (basics === undefined) throw new Fault("unauthorized", "");
-    return basics;
-  };
-  const track = (res: ServerResponse): void => {
-    state.calls += 1;
-    res.once("close", () => (state.calls -= 1));
-  };
-
-  async function mcp(exposure: Exposure, req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const basics = authorise(req);
-    if (!basics.rights.has("agent")) throw new Fault("forbidden", "It needs the right agent.");
-    switch (req.method) {
-      case "POST": {
-        if (!isJsonType(req.headers["content-type"])) {
-          sendJson(
-            res,
-            TRANSPORT_STATUS.unsupportedMedia,
-            errorMessage(null, RPC.invalidRequest, "The Content-Type must be application/json."),
-          );
-          return;
-        }
-        const body = await readJson(req, res, policy.requestBytes);
-        const listens = (body as { method?: unknown } | null)?.method === "subscriptions/listen";
-        if (!listens) track(res);
-        const endpoint = isModern(req, body) ? modern : legacy;
-        return endpoint.post(exposure, req, res, body, basics);
-      }
-      case "GET":
-        return legacy.get(exposure, req, res, basics);
-      case "DELETE":
-        return legacy.delete(exposure, req, res, basics);
-      default:
-        res.setHeader("Allow", "GET, POST, DELETE");
-        sendJson(res, TRANSPORT_STATUS.methodNotAllowed, errorMessage(null, RPC.transport, "Method not allowed."));
-    }
-  }
-
-  /** While stopping, a session with calls in flight may still answer what they ask. */
-  const finishes = (req: IncomingMessage): boolean => {
-    const id = req.headers["mcp-session-id"];
-    if (req.method !== "POST" || typeof id !== "string") return false;
-    return (sessions.use(id)?.transport.inFlight ?? 0) > 0;
-  };
-
-  /** Refuses what comes while stopping, then what comes from elsewhere. True where the request is answered already. */
-  function gate(req: IncomingMessage, res: ServerResponse): boolean {
-    if (state.stopping && !finishes(req)) {
-      res.setHeader("Connection", "close");
-      throw new Fault("shutting-down", "");
-    }
-    res.setHeader("X-Content-Type-Options", "nosniff");
-    return guard(req, res);
-  }
-  /** The MCP routes, with everything that belongs to them: express adds nothing to them but time. */
-  async function serveMcp(exposure: Exposure, req: IncomingMessage, res: ServerResponse): Promise<void> {
-    try {
-      if (!gate(req, res)) await mcp(exposure, req, res);
-    } catch (error) {
-      answerError(error, req, res);
-    }
-  }
-
-  const app = express();
-  app.disable("x-powered-by");
-  app.disable("etag");
-  app.set("query parser", "simple");
-  app.use((req, res, next) => {
-    const exposure = exposureOf(req.url);
-    if (exposure !== undefined) void serveMcp(exposure, req, res);
-    else if (!gate(req, res)) next();
-  });
-  app.use(
-    "/v1",
-    createRest({ operations, version: options.version, requestBytes: policy.requestBytes, metrics, authorise, track }),
-  );
-  app.get("/healthz", (_req, res) => sendJson(res, TRANSPORT_STATUS.ok, { status: "ok", version: options.version }));
-  app.get("/readyz", (_req, res) => {
-    const { ready, catalog } = operations.health();
-    sendJson(res, ready ? TRANSPORT_STATUS.ok : TRANSPORT_STATUS.unavailable, { ready, catalog });
-  });
-  app.get("/metrics", async (req, res) => {
-    authorise(req);
-    const { type, text } = await metrics.text();
-    sendText(res, TRANSPORT_STATUS.ok, text, type);
-  });
-  app.get("/", (_req, res) => {
-    const { html, policy: content } = dashboardPage(options.version);
-    res.setHeader("Content-Security-Policy", content);
-    sendText(res, TRANSPORT_STATUS.ok, html, "text/html; charset=utf-8");
-  });
-  app.use((req) => {
-    throw new Fault("route-unknown", `${req.method} ${req.path.slice(0, 200)}`);
-  });
-  app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => answerError(error, req, res));
-
-  /** The last station of every error: a fault as it is, bad JSON as a parse error, anything else under an incident id. */
-  function answerError(error: unknown, req: IncomingMessage, res: ServerResponse): void {
-    const path = (req as Partial<Request>).originalUrl ?? req.url;
-    if (error instanceof NotJson && isMcpPath(path)) {
-      if (!res.headersSent) sendJson(res, TRANSPORT_STATUS.badRequest, errorMessage(null, RPC.parse, error.message));
-      return;
-    }
-    let fault: Fault;
-    if (error instanceof Fault) fault = error;
-    else {
-      const incident = randomBytes(6).toString("hex");
-      const seen = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      // A path with broken percent signs and the like: express blames the caller by a status of its own.
-      const status = (error as { status?: unknown }).status;
-      if (typeof status === "number" && status < HTTP_STATUS.bug)
-        fault = new Fault("input-invalid", "The address cannot be read.");
-      else {
-        log("error", `bug at ${req.method} ${path?.slice(0, 200)}`, { incident, error: seen });
-        fault = new Fault("bug", `Incident ${incident}.`);
-      }
-    }
-    metrics.fault(fault.code);
-    sendFault(path, res, fault);
-  }
+  const legacy = createLegacyEndpoint(agents, sessions, now);
+  const serveMcp = createMcpRoute({ door, legacy, modern, requestBytes: policy.requestBytes });
+  const app = createExpress(options, door, metrics, serveMcp);
 
   const ticker = setInterval(() => {
     for (const session of sessions.all()) session.transport.tick();
@@ -217,15 +106,15 @@ export function createHttpApp(options: HttpAppOptions): HttpSurface {
     agents.close();
     await Promise.all([modern.close(), sessions.closeAll()]);
   }
-
   return {
     app,
     metrics,
     live,
     async listen(host, port) {
-      if (!isLoopbackHost(host) && !tokens.configured) {
+      if (!isLoopbackHost(host) && !options.tokens.configured) {
         throw new Fault("bind-refused", `The address asked for is ${host}.`);
       }
+      names.add(host.toLowerCase());
       const listener = (req: IncomingMessage, res: ServerResponse): void => {
         const exposure = exposureOf(req.url);
         if (exposure !== undefined) void serveMcp(exposure, req, res);
@@ -233,10 +122,10 @@ export function createHttpApp(options: HttpAppOptions): HttpSurface {
       };
       return listen(listener, host, port, {
         stopping: () => {
-          state.stopping = true;
+          door.stop();
           for (const session of sessions.all()) session.transport.endStream();
         },
-        busy: () => state.calls > 0,
+        busy: () => door.calls > 0,
         end,
       });
     },
@@ -244,14 +133,43 @@ export function createHttpApp(options: HttpAppOptions): HttpSurface {
   };
 }
 
-function exposureOf(url: string | undefined): Exposure | undefined {
-  if (url === "/mcp" || url?.startsWith("/mcp?") === true) return "facade";
-  return url === "/mcp/direct" || url?.startsWith("/mcp/direct?") === true ? "direct" : undefined;
+/** While stopping, a session with calls in flight may still answer what they ask. */
+function hasCallsInFlight(req: IncomingMessage, sessions: Sessions): boolean {
+  const id = req.headers["mcp-session-id"];
+  if (req.method !== "POST" || typeof id !== "string") return false;
+  return (sessions.use(id)?.transport.inFlight ?? 0) > 0;
 }
 
-/** Names under which the daemon may be addressed: what it is bound to, unless that is every address, and what is configured. */
-function hostNames(http: Config["http"]): readonly string[] {
-  const everywhere = ["0.0.0.0", "::", ""];
-  const bound = http.host.includes(":") ? `[${http.host}]` : http.host;
-  return everywhere.includes(http.host) ? http.allowedHosts : [bound, ...http.allowedHosts];
+function createExpress(options: HttpAppOptions, door: Door, metrics: Metrics, serveMcp: ServeMcp): Express {
+  const { operations, version, policy } = options;
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("query parser", "simple");
+  app.use((req, res, next) => {
+    const exposure = exposureOf(req.url);
+    if (exposure !== undefined) void serveMcp(exposure, req, res);
+    else if (!door.gate(req, res)) next();
+  });
+  app.use("/v1", createRest({ operations, version, requestBytes: policy.requestBytes, metrics, door }));
+  app.get("/healthz", (_req, res) => sendJson(res, TRANSPORT_STATUS.ok, { status: "ok", version }));
+  app.get("/readyz", (_req, res) => {
+    const { ready, catalog } = operations.health();
+    sendJson(res, ready ? TRANSPORT_STATUS.ok : TRANSPORT_STATUS.unavailable, { ready, catalog });
+  });
+  app.get("/metrics", async (req, res) => {
+    door.authorise(req);
+    const { type, text } = await metrics.text();
+    sendText(res, TRANSPORT_STATUS.ok, text, type);
+  });
+  app.get("/", (_req, res) => {
+    const { html, policy: content } = dashboardPage(version);
+    res.setHeader("Content-Security-Policy", content);
+    sendText(res, TRANSPORT_STATUS.ok, html, "text/html; charset=utf-8");
+  });
+  app.use((req) => {
+    throw new Fault("route-unknown", `${req.method} ${req.path.slice(0, 200)}`);
+  });
+  app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => door.answerError(error, req, res));
+  return app;
 }

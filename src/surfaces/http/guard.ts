@@ -11,21 +11,23 @@ import { TRANSPORT_STATUS } from "./translate.js";
 import { isLoopbackHost } from "./tokens.js";
 
 export interface GuardOptions {
-  /** Names beyond loopback under which this daemon may be addressed. */
-  readonly allowedHosts: readonly string[];
+  /** Names beyond loopback under which this daemon may be addressed, in lower case; may grow. */
+  readonly allowedHosts: ReadonlySet<string>;
   /** Origins (`https://host`) or host names of pages that may use it. */
   readonly allowedOrigins: readonly string[];
 }
 
 /** Throws Fault `host-refused`. Returns true where the request was a CORS preflight and is answered. */
 export function createGuard(options: GuardOptions): (req: IncomingMessage, res: ServerResponse) => boolean {
-  const hosts = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
+  const hosts = options.allowedHosts;
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, "")));
-  const hostAllowed = (name: string): boolean => isLoopbackHost(name) || hosts.has(name);
+  // An address cannot be rebound: who writes the very address that the connection came to means this daemon.
+  const hostAllowed = (name: string, req: IncomingMessage): boolean =>
+    isLoopbackHost(name) || hosts.has(name) || name === boundAddress(req);
 
   return (req, res) => {
     const host = hostName(req.headers.host);
-    if (host === undefined || !hostAllowed(host)) {
+    if (host === undefined || !hostAllowed(host, req)) {
       throw new Fault("host-refused", `Host "${printable(req.headers.host)}" is not one of this daemon's names.`);
     }
     const origin = req.headers.origin;
@@ -50,6 +52,13 @@ function hostName(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   const match = /^(\[[0-9a-f:.]+\]|[^:/?#@\s]+)(?::\d{1,5})?$/i.exec(header);
   return match?.[1]?.toLowerCase();
+}
+
+/** The local address of the connection, as a Host header would write it. */
+function boundAddress(req: IncomingMessage): string {
+  const address = req.socket.localAddress ?? "";
+  const plain = address.startsWith("::ffff:") ? address.slice(7) : address;
+  return plain.includes(":") ? `[${plain}]` : plain;
 }
 
 function originAllowed(origin: string, origins: ReadonlySet<string>, hosts: ReadonlySet<string>): boolean {

@@ -61,29 +61,8 @@ export function createLegacyEndpoint(agents: Agents, sessions: Sessions, now: ()
     return session;
   }
 
-  /** The session that a request names, or undefined after an error was answered. */
-  function find(exposure: Exposure, req: IncomingMessage, res: ServerResponse, basics: CallerBasics): Session | undefined {
-    const id = req.headers["mcp-session-id"];
-    if (typeof id !== "string" || id === "") {
-      refuse(res, TRANSPORT_STATUS.badRequest, RPC.transport, "An Mcp-Session-Id header is needed; begin with initialize.");
-      return undefined;
-    }
-    const caller = agentCaller(basics, id);
-    const session = sessions.use(id);
-    // Somebody else's session looks exactly like none. Clients answer 404 by opening a new one.
-    if (session === undefined || session.exposure !== exposure || session.caller.principal !== caller.principal) {
-      refuse(res, TRANSPORT_STATUS.notFound, RPC.sessionUnknown, "Session not found. Initialize again.");
-      return undefined;
-    }
-    const version = req.headers["mcp-protocol-version"];
-    if (typeof version === "string" && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
-      const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
-      refuse(res, TRANSPORT_STATUS.badRequest, RPC.transport, `Unsupported MCP-Protocol-Version; supported are ${known}.`);
-      return undefined;
-    }
-    session.caller = caller;
-    return session;
-  }
+  const find = (exposure: Exposure, req: IncomingMessage, res: ServerResponse, basics: CallerBasics): Session | undefined =>
+    findSession(sessions, exposure, req, res, basics);
 
   return {
     async post(exposure, req, res, body, basics) {
@@ -118,6 +97,36 @@ export function createLegacyEndpoint(agents: Agents, sessions: Sessions, now: ()
       res.end();
     },
   };
+}
+
+/** The session that a request names, or undefined after an error was answered. */
+function findSession(
+  sessions: Sessions,
+  exposure: Exposure,
+  req: IncomingMessage,
+  res: ServerResponse,
+  basics: CallerBasics,
+): Session | undefined {
+  const id = req.headers["mcp-session-id"];
+  if (typeof id !== "string" || id === "") {
+    refuse(res, TRANSPORT_STATUS.badRequest, RPC.transport, "An Mcp-Session-Id header is needed; begin with initialize.");
+    return undefined;
+  }
+  const caller = agentCaller(basics, id);
+  const session = sessions.use(id);
+  // Somebody else's session looks exactly like none. Clients answer 404 by opening a new one.
+  if (session === undefined || session.exposure !== exposure || session.caller.principal !== caller.principal) {
+    refuse(res, TRANSPORT_STATUS.notFound, RPC.sessionUnknown, "Session not found. Initialize again.");
+    return undefined;
+  }
+  const version = req.headers["mcp-protocol-version"];
+  if (typeof version === "string" && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
+    const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
+    refuse(res, TRANSPORT_STATUS.badRequest, RPC.transport, `Unsupported MCP-Protocol-Version; supported are ${known}.`);
+    return undefined;
+  }
+  session.caller = caller;
+  return session;
 }
 
 function refuse(res: ServerResponse, status: number, code: number, message: string, id: string | number | null = null): void {

@@ -18,7 +18,7 @@ import type { Agents, Log } from "../mcp/agents.js";
 import type { Exposure } from "../mcp/tools.js";
 import { META } from "../mcp/translate.js";
 import { agentCaller } from "./legacy.js";
-import { keepAlive } from "./session-transport.js";
+import { keepAlive } from "./exchange.js";
 import type { CallerBasics } from "./tokens.js";
 import { TRANSPORT_STATUS } from "./translate.js";
 

@@ -16,13 +16,13 @@ import { inputFault, readInput } from "../mcp/facade-input.js";
 import type { Outcome } from "../mcp/tools.js";
 import { refusalResult } from "../mcp/translate.js";
 import { isJsonType, NotJson, readJson } from "./body.js";
+import type { Door } from "./door.js";
 import type { Metrics } from "./metrics.js";
 import { openApi } from "./openapi.js";
 import { TextAnswer } from "./route.js";
 import type { Route } from "./route.js";
 import { ROUTES } from "./routes.js";
-import { keepAlive } from "./session-transport.js";
-import type { CallerBasics } from "./tokens.js";
+import { keepAlive } from "./exchange.js";
 import { problemOf, sendJson, sendText, TRANSPORT_STATUS } from "./translate.js";
 
 export interface RestOptions {
@@ -30,10 +30,7 @@ export interface RestOptions {
   readonly version: string;
   readonly requestBytes: number;
   readonly metrics: Metrics;
-  /** Throws Fault `unauthorized`. */
-  readonly authorise: (req: Request) => CallerBasics;
-  /** Counts a request as under way until its answer is out. */
-  readonly track: (res: Response) => void;
+  readonly door: Door;
 }
 
 export function createRest(options: RestOptions): Router {
@@ -48,11 +45,11 @@ export function createRest(options: RestOptions): Router {
 }
 
 async function serve(route: Route, req: Request, res: Response, options: RestOptions): Promise<void> {
-  const basics = options.authorise(req);
+  const basics = options.door.authorise(req);
   if (route.rights.length > 0 && !route.rights.some((right) => basics.rights.has(right))) {
     throw new Fault("forbidden", `It needs the right ${route.rights.join(" or ")}.`, { rights: [...route.rights] });
   }
-  options.track(res);
+  options.door.track(res);
   const caller: Caller = { ...basics, session: undefined };
   const gone = new AbortController();
   res.once("close", () => {

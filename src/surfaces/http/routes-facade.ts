@@ -1,4 +1,5 @@
 /** Routes of the six facade operations: the same bodies as by MCP; answers without MCP's envelope. */
+import { z } from "zod";
 import {
   callToolInput,
   describeToolsInput,
@@ -11,7 +12,7 @@ import type { Counted } from "../../model/facade.js";
 import { readCallInput } from "../mcp/facade-input.js";
 import { withEpisode } from "../mcp/translate.js";
 import * as answers from "./answers.js";
-import { route } from "./route.js";
+import { count, route } from "./route.js";
 import type { Route } from "./route.js";
 
 /** The body of a counted answer; its episode goes into a header. */
@@ -96,8 +97,10 @@ export const facadeRoutes: readonly Route[] = [
     ...asAgent,
     method: "get",
     path: "/results/:id",
-    summary: "The whole of a result that call_tool cut.",
+    summary: "A result that call_tool cut: all of it, or one page.",
+    query: z.object({ page: count.optional() }),
     answer: answers.keptResult,
-    run: (operations, { params }) => operations.keptResult(params["id"] ?? ""),
+    run: (operations, { params, query }) =>
+      operations.keptResult(query.page === undefined ? (params["id"] ?? "") : `${params["id"]}/${query.page}`),
   }),
 ];

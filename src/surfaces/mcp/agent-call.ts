@@ -35,8 +35,8 @@ export interface AgentCall {
   readonly notify: (method: string, params: JsonObject) => void;
   /** Reports progress under the agent's own token; undefined where the agent did not ask for it. */
   readonly progress: ((progress: JsonObject) => void) | undefined;
-  /** A log message of an upstream, where the agent wants its level. */
-  readonly logMessage: (params: JsonObject) => void;
+  /** A notification of an upstream about this call: as it is, log messages only from the level the agent wants. */
+  readonly tell: (method: string, params: JsonObject) => void;
   /** A request to the agent (legacy only: modern agents are asked by `input_required`). */
   readonly ask: (method: string, params: JsonObject) => Promise<JsonObject>;
 }
@@ -97,8 +97,8 @@ export function agentCall(request: JSONRPCRequest, ctx: ServerContext, frame: Ca
       token === undefined
         ? undefined
         : (progress) => notify("notifications/progress", { ...progress, [META.progressToken]: token }),
-    logMessage: (params) => {
-      if (!silent && severe(params["level"], wanted)) notify("notifications/message", params);
+    tell: (method, params) => {
+      if (method !== "notifications/message" || (!silent && severe(params["level"], wanted))) notify(method, params);
     },
     ask: async (method, params) => {
       try {

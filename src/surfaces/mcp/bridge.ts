@@ -1,8 +1,8 @@
 /**
  * `steward stdio`: an agent's stdin and stdout, carried to a daemon's HTTP endpoint.
  *
- * Owns: the agent's lines in and out, what a request needs around it in each era, finding the daemon again.
- * Speaks: JSON-RPC lines; Streamable HTTP by bridge-http.ts; sessions by bridge-session.ts.
+ * Owns: the agent's lines in and out, and when the bridge ends.
+ * Speaks: JSON-RPC lines; messages go on by bridge-forward.ts.
  * Never: writes anything but JSON-RPC to stdout, or sends a call twice that may have run.
  */
 import { setMaxListeners } from "node:events";
@@ -13,10 +13,13 @@ import { isJsonObject } from "../../model/json.js";
 import type { JsonObject } from "../../model/json.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
 import type { Log } from "./agents.js";
-import { createWire, Lost, NotSent } from "./bridge-http.js";
-import type { Endpoint, Head } from "./bridge-http.js";
+import { createFinder } from "./bridge-finder.js";
+import { createForward } from "./bridge-forward.js";
+import type { Forward } from "./bridge-forward.js";
+import { createWire } from "./bridge-http.js";
+import type { Endpoint } from "./bridge-http.js";
 import { createBridgeSession } from "./bridge-session.js";
-import { errorMessage, META, RPC, SESSION_UNKNOWN_STATUS } from "./translate.js";
+import { errorMessage, RPC } from "./translate.js";
 
 export interface BridgeOptions {
   /** Where the daemon is. Called again when it was lost; may start one, and may take its time for that. */
@@ -37,175 +40,56 @@ export interface Bridge {
   close(): Promise<void>;
 }
 
-type Id = string | number;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 export function runBridge(options: BridgeOptions): Bridge {
   const { log } = options;
-  const path = options.path ?? "/mcp";
   const stdin = options.stdin ?? process.stdin;
   const stdout = options.stdout ?? process.stdout;
-  const wire = createWire();
   const ending = new AbortController();
   // One listener for each request in flight: there may be many.
   setMaxListeners(0, ending.signal);
-  const inFlight = new Map<Id, { readonly id: Id; readonly abort: AbortController; cancelled: boolean }>();
+  const write = (message: JsonObject | readonly unknown[]): void => {
+    if (!ending.signal.aborted) stdout.write(`${JSON.stringify(message)}\n`);
+  };
+  const shared = {
+    wire: createWire(),
+    path: options.path ?? "/mcp",
+    daemon: createFinder(options.endpoint, ending.signal),
+    write,
+    log,
+    ending: ending.signal,
+  };
+  const session = createBridgeSession(shared);
+  const forward = createForward({ ...shared, session });
+
   const cleanups: (() => void)[] = [];
   let closing: Promise<void> | undefined;
   let markClosed: () => void = () => undefined;
   const closed = new Promise<void>((resolve) => (markClosed = resolve));
-
-  const write = (message: JsonObject | readonly unknown[]): void => {
-    if (!ending.signal.aborted) stdout.write(`${JSON.stringify(message)}\n`);
-  };
-  const daemon = createFinder(options.endpoint, ending.signal);
-  const session = createBridgeSession({ wire, path, daemon, write, log, ending: ending.signal });
-
-  /** A text of the daemon as a line for the agent; what is not JSON-RPC stays here. */
-  function pass(text: string, id: Id | undefined): void {
-    let message: unknown;
-    try {
-      message = JSON.parse(text);
-    } catch {
-      message = undefined;
-    }
-    if (Array.isArray(message)) write(message);
-    else if (isJsonObject(message) && message["jsonrpc"] === "2.0") {
-      // An error of the transport itself answers no id; for the agent it answers its request.
-      write(message["id"] === null && id !== undefined ? { ...message, id } : message);
-    } else if (id !== undefined)
-      write(errorMessage(id, RPC.internal, "The daemon answered with something that is no JSON-RPC message."));
-  }
-
-  async function forward(message: JsonObject): Promise<void> {
-    const id = idOf(message);
-    const method = typeof message["method"] === "string" ? message["method"] : undefined;
-    if (method === "notifications/cancelled") return cancel(message);
-    const abort = new AbortController();
-    const onEnd = (): void => abort.abort();
-    ending.signal.addEventListener("abort", onEnd, { once: true });
-    const request = id !== undefined && method !== undefined ? { id, abort, cancelled: false } : undefined;
-    if (request !== undefined) inFlight.set(request.id, request);
-    try {
-      const answered = await deliver(message, id, method, abort.signal);
-      if (request !== undefined && !answered && !request.cancelled && !abort.signal.aborted) {
-        write(errorMessage(request.id, RPC.internal, "The daemon gave no answer."));
-      }
-    } catch (error) {
-      if (request !== undefined && !request.cancelled && !abort.signal.aborted) write(failure(request.id, error));
-    } finally {
-      ending.signal.removeEventListener("abort", onEnd);
-      if (request !== undefined && inFlight.get(request.id) === request) inFlight.delete(request.id);
-    }
-  }
-
-  /** Sends a message and passes its answers on; looks for the daemon again where that cannot do anything twice. */
-  async function deliver(
-    message: JsonObject,
-    id: Id | undefined,
-    method: string | undefined,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const version = modernVersion(message);
-    const listens = method === "subscriptions/listen";
-    let answered = false;
-    const onText = (text: string, head: Head): void => {
-      // "No such session" is ours to mend; the agent never hears of it.
-      if (head.status === SESSION_UNKNOWN_STATUS && version === undefined) return;
-      answered = true;
-      pass(text, id);
-    };
-    const send = async (): Promise<void> => {
-      if (method === "tools/call") await settledConnections();
-      if (version === undefined) return session.send(message, method, signal, onText);
-      const body = JSON.stringify(message);
-      await wire.send(await daemon.at(), {
-        method: "POST",
-        path,
-        headers: modernHeaders(message, version),
-        body,
-        signal,
-        onText,
-      });
-    };
-    for (let again = 0; ; again += 1) {
-      try {
-        if (again > 0 && listens && answered) lookAgain(message, id);
-        await send();
-        return answered;
-      } catch (error) {
-        const lost = error instanceof Lost && (listens || (again === 0 && !answered && method !== "tools/call"));
-        if (signal.aborted || !(error instanceof NotSent || lost)) throw error;
-        await daemon.findAgain();
-      }
-    }
-  }
-
-  /** What a subscription missed while the daemon was away: the agent looks at its lists again. */
-  function lookAgain(message: JsonObject, id: Id | undefined): void {
-    const params = isJsonObject(message["params"]) ? message["params"] : {};
-    const wanted = isJsonObject(params["notifications"]) ? params["notifications"] : {};
-    for (const list of ["tools", "prompts", "resources"]) {
-      if (wanted[`${list}ListChanged`] !== true) continue;
-      const _meta = { [META.subscriptionId]: id ?? null };
-      write({ jsonrpc: "2.0", method: `notifications/${list}/list_changed`, params: { _meta } });
-    }
-  }
-
-  /** Modern agents cancel by closing the exchange; for older ones the daemon is told, and then nobody waits for an answer. */
-  async function cancel(message: JsonObject): Promise<void> {
-    const params = isJsonObject(message["params"]) ? message["params"] : {};
-    const target = params["requestId"];
-    const running = typeof target === "string" || typeof target === "number" ? inFlight.get(target) : undefined;
-    if (running === undefined) return;
-    running.cancelled = true;
-    if (session.open) {
-      await session.send(message, "notifications/cancelled", ending.signal, () => undefined).catch(() => undefined);
-    }
-    running.abort.abort();
-  }
-
-  function onLine(line: string): void {
-    if (line.trim() === "") return;
-    let message: unknown;
-    try {
-      message = JSON.parse(line);
-    } catch {
-      write(errorMessage(null, RPC.parse, "This line is not JSON."));
-      return;
-    }
-    if (Array.isArray(message))
-      void session.sendBatch(message, ending.signal, (text) => pass(text, undefined)).catch(() => undefined);
-    else if (isJsonObject(message)) void forward(message);
-    else write(errorMessage(null, RPC.invalidRequest, "This is not a JSON-RPC message."));
-  }
-
-  async function close(): Promise<void> {
+  const close = (): Promise<void> => {
     closing ??= (async () => {
       for (const cleanup of cleanups) cleanup();
       ending.abort();
       await session.close();
-      wire.close();
+      shared.wire.close();
       stdin.destroy();
       markClosed();
     })();
     return closing;
-  }
+  };
   const end = (why: string): void => {
     log("debug", `the bridge ends: ${why}`);
     void close();
   };
-  const onStdinEnd = (): void => {
-    // Answers that are about to come still have a reader if stdin was a file or pipe.
-    const until = performance.now() + SURFACE_LIMITS.bridgeLastMs;
-    const look = (): void => {
-      if (inFlight.size === 0 || performance.now() > until) end("stdin ended");
-      else setTimeout(look, 10);
-    };
-    look();
-  };
 
-  cleanups.push(readLines(stdin, onLine, onStdinEnd));
+  cleanups.push(
+    readLines(
+      stdin,
+      (line) => takeLine(line, forward, write),
+      () => whenIdle(forward, () => end("stdin ended")),
+    ),
+  );
   stdout.once("error", () => end("stdout broke"));
   const signals = options.signals ?? process;
   for (const signal of SIGNALS) {
@@ -217,105 +101,28 @@ export function runBridge(options: BridgeOptions): Bridge {
   return { closed, close };
 }
 
-export interface Daemon {
-  at(): Promise<Endpoint>;
-  /** After a failed connection: waits a little, asks where the daemon is now. Shared by all who ask at the same time. */
-  findAgain(): Promise<void>;
-}
-
-function createFinder(endpoint: (lost: boolean) => Promise<Endpoint>, ending: AbortSignal): Daemon {
-  let known: Promise<Endpoint> | undefined;
-  let finding: Promise<void> | undefined;
-  let failing = { sinceMs: 0, pauseMs: 0 };
-  const ask = (lost: boolean): Promise<Endpoint> => {
-    const asked = endpoint(lost);
-    known = asked;
-    asked.catch(() => (known = undefined));
-    return asked;
-  };
-  async function search(): Promise<void> {
-    const now = performance.now();
-    // A failure long after the last one is a new one.
-    if (now - failing.sinceMs > SURFACE_LIMITS.bridgeGiveUpMs * 2) failing = { sinceMs: now, pauseMs: 0 };
-    else if (now - failing.sinceMs > SURFACE_LIMITS.bridgeGiveUpMs) {
-      failing = { sinceMs: 0, pauseMs: 0 };
-      throw new Error("No daemon answers.");
-    }
-    if (failing.pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, failing.pauseMs));
-    if (ending.aborted) throw new Error("The bridge ends.");
-    failing.pauseMs = Math.min(SURFACE_LIMITS.bridgeRetryAtMostMs, Math.max(SURFACE_LIMITS.bridgeRetryMs, failing.pauseMs * 2));
-    await ask(true);
+function takeLine(line: string, forward: Forward, write: (message: JsonObject) => void): void {
+  if (line.trim() === "") return;
+  let message: unknown;
+  try {
+    message = JSON.parse(line);
+  } catch {
+    write(errorMessage(null, RPC.parse, "This line is not JSON."));
+    return;
   }
-  return {
-    at: () => known ?? ask(false),
-    findAgain() {
-      finding ??= search().finally(() => (finding = undefined));
-      return finding;
-    },
+  if (Array.isArray(message)) void forward.batch(message);
+  else if (isJsonObject(message)) void forward.message(message);
+  else write(errorMessage(null, RPC.invalidRequest, "This is not a JSON-RPC message."));
+}
+
+/** Answers that are about to come still have a reader where stdin was a file or a pipe: they get a short while. */
+function whenIdle(forward: Forward, done: () => void): void {
+  const until = performance.now() + SURFACE_LIMITS.bridgeLastMs;
+  const look = (): void => {
+    if (forward.inFlight === 0 || performance.now() > until) done();
+    else setTimeout(look, 10);
   };
-}
-
-/**
- * A connection that the daemon closed just now is still in the pool until the loop has seen its end. A call that is sent
- * on it is lost and cannot be sent again; one whole turn of the loop later it goes out on a connection that lives.
- */
-async function settledConnections(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
-  await new Promise((resolve) => setImmediate(resolve));
-}
-
-function failure(id: Id, error: unknown): JsonObject {
-  if (error instanceof Lost) {
-    return errorMessage(id, RPC.internal, "The connection to the daemon was lost during the call; its outcome is unknown.", {
-      code: "call-interrupted",
-      retryable: false,
-    });
-  }
-  const reason = error instanceof Error ? error.message : String(error);
-  return errorMessage(id, RPC.internal, `The daemon cannot be reached: ${reason}`, {
-    code: "daemon-unreachable",
-    retryable: true,
-  });
-}
-
-function idOf(message: JsonObject): Id | undefined {
-  const id = message["id"];
-  return typeof id === "string" || typeof id === "number" ? id : undefined;
-}
-
-/** The newer revision that a message claims for itself, or undefined for a message of a session. */
-function modernVersion(message: JsonObject): string | undefined {
-  const meta = isJsonObject(message["params"]) ? message["params"]["_meta"] : undefined;
-  const claim = isJsonObject(meta) ? meta[META.protocolVersion] : undefined;
-  return typeof claim === "string" ? claim : undefined;
-}
-
-const NAMED_BY: Readonly<Record<string, string>> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
-  "tasks/get": "taskId",
-  "tasks/update": "taskId",
-  "tasks/cancel": "taskId",
-};
-
-/** Headers that mirror the body, as the newer revision demands them. */
-function modernHeaders(message: JsonObject, version: string): Record<string, string> {
-  const method = String(message["method"]);
-  const field = NAMED_BY[method];
-  const name = field !== undefined && isJsonObject(message["params"]) ? message["params"][field] : undefined;
-  return {
-    Accept: "application/json, text/event-stream",
-    "MCP-Protocol-Version": version,
-    "Mcp-Method": method,
-    ...(typeof name === "string" ? { "Mcp-Name": headerValue(name) } : {}),
-  };
-}
-
-/** Values that a header cannot carry as they are travel in base64, marked as such. */
-function headerValue(text: string): string {
-  const plain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !(text.startsWith("=?base64?") && text.endsWith("?="));
-  return plain ? text : `=?base64?${Buffer.from(text, "utf8").toString("base64")}?=`;
+  look();
 }
 
 /** Lines of a stream; the returned function stops reading. */

@@ -1,7 +1,7 @@
 /**
  * Questions of upstreams to agents (elicitation, sampling, roots), bridged between the protocol eras.
  *
- * Owns: the four ways a question travels, the calls that are held open meanwhile, their signed state.
+ * Owns: the four ways a question travels.
  * Speaks: AgentCall and one `run` of an operation; results and `input_required` results.
  * Never: knows which operation runs, or how the upstream put its question.
  *
@@ -11,7 +11,7 @@
  *     the agent gets `input_required` and      the upstream's own state
  *     its retry is joined to the open call
  */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { Fault } from "../../model/fault.js";
 import { isJsonObject } from "../../model/json.js";
@@ -20,7 +20,8 @@ import { SURFACE_LIMITS } from "../../model/policy.js";
 import type { CallOptions } from "../../model/ports.js";
 import { assertAskable, canBeAsked } from "./agent-call.js";
 import type { AgentCall } from "./agent-call.js";
-import { invalidParams, RPC } from "./translate.js";
+import { createHeldCalls } from "./held-calls.js";
+import type { HeldCalls } from "./held-calls.js";
 
 /** One run of an operation that may reach an upstream. Called again where an `input_required` was answered. */
 export type Run = (options: CallOptions) => Promise<JsonObject>;
@@ -32,157 +33,22 @@ export interface Questions {
   close(): void;
 }
 
-interface Question {
-  readonly method: string;
-  readonly params: JsonObject;
-  readonly resolve: (answer: JsonObject) => void;
-  readonly reject: (error: Error) => void;
-}
-interface HeldCall {
-  readonly id: string;
-  readonly principal: string;
-  readonly abort: AbortController;
-  readonly open: Map<string, Question>;
-  outcome: { readonly result: JsonObject } | { readonly error: unknown } | undefined;
-  /** Wakes whoever waits for the next question or the outcome. */
-  wake: () => void;
-  /** The exchange that is attached now; undefined while the agent thinks. */
-  attached: AgentCall | undefined;
-  asked: number;
-  /** Counts the times the agent was told of questions: a state is good for one answer. */
-  round: number;
-  timer: NodeJS.Timeout | undefined;
-}
-
-const STATE = "steward1.";
-
-export function createQuestions(options: { answerMs: number; heldMax: number }): Questions {
-  const key = randomBytes(32);
-  const held = new Map<string, HeldCall>();
-
-  const sign = (id: string, round: string, principal: string): Buffer =>
-    createHmac("sha256", key).update(`${id}\n${round}\n${principal}`).digest();
-
-  function nextState(call: HeldCall): string {
-    call.round += 1;
-    return `${STATE}${call.id}.${call.round}.${sign(call.id, String(call.round), call.principal).toString("base64url")}`;
-  }
-
-  function find(state: string, principal: string): HeldCall {
-    const [id = "", round = "", mac = ""] = state.slice(STATE.length).split(".");
-    const given = Buffer.from(mac, "base64url");
-    const right = sign(id, round, principal);
-    const call = given.length === right.length && timingSafeEqual(given, right) ? held.get(id) : undefined;
-    if (call === undefined || round !== String(call.round))
-      throw invalidParams("Invalid or expired requestState", { reason: "invalid_request_state" });
-    if (call.attached !== undefined) throw invalidParams("This requestState is being answered already.");
-    return call;
-  }
-
-  function drop(call: HeldCall): void {
-    if (call.timer !== undefined) clearTimeout(call.timer);
-    held.delete(call.id);
-  }
-
-  function giveUp(call: HeldCall, why: string): void {
-    drop(call);
-    call.abort.abort(new Fault("call-cancelled", why));
-    for (const question of call.open.values()) question.reject(new ProtocolError(RPC.internal, why));
-    call.open.clear();
-  }
-
-  /** Starts a call that may be held: it runs on its own signal, so that it outlives the exchange it began in. */
-  function start(call: AgentCall, run: Run): HeldCall {
-    if (held.size >= options.heldMax) throw new Fault("busy", "Too many calls wait for answers of their agents.");
-    const mine: HeldCall = {
-      id: randomBytes(16).toString("hex"),
-      principal: call.caller.principal,
-      abort: new AbortController(),
-      open: new Map(),
-      outcome: undefined,
-      wake: () => undefined,
-      attached: call,
-      asked: 0,
-      round: 0,
-      timer: undefined,
-    };
-    held.set(mine.id, mine);
-    const settle = (outcome: HeldCall["outcome"]): void => {
-      mine.outcome = outcome;
-      mine.wake();
-    };
-    run({
-      ...plainOptions(call),
-      signal: mine.abort.signal,
-      onProgress: (progress) => mine.attached?.progress?.(progress),
-      onNotification: (method, params) => mine.attached !== undefined && deliver(mine.attached, method, params),
-      onRequest: async (method, params) => {
-        assertAskable(mine.attached ?? call, method, params);
-        return new Promise((resolve, reject) => {
-          mine.asked += 1;
-          mine.open.set(`q${mine.asked}`, { method, params, resolve, reject });
-          mine.wake();
-        });
-      },
-    }).then(
-      (result) => settle({ result }),
-      (error: unknown) => settle({ error }),
-    );
-    return mine;
-  }
-
-  /** The next thing the agent is told: the outcome, or the questions that are open. */
-  async function next(mine: HeldCall, call: AgentCall): Promise<JsonObject> {
-    const onAbort = (): void => giveUp(mine, "The agent cancelled or disconnected.");
-    if (call.signal.aborted) onAbort();
-    call.signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      while (mine.outcome === undefined && mine.open.size === 0) {
-        await new Promise<void>((resolve) => (mine.wake = resolve));
-        // Questions put in the same breath are asked together.
-        if (mine.outcome === undefined) await new Promise((resolve) => setImmediate(resolve));
-      }
-    } finally {
-      call.signal.removeEventListener("abort", onAbort);
-    }
-    mine.wake = () => undefined;
-    mine.attached = undefined;
-    if (mine.outcome === undefined) {
-      mine.timer = setTimeout(() => giveUp(mine, "The agent did not answer in time."), options.answerMs);
-      mine.timer.unref();
-      return asInputRequired(mine, nextState(mine));
-    }
-    drop(mine);
-    if ("error" in mine.outcome) throw mine.outcome.error;
-    return mine.outcome.result;
-  }
-
-  async function runModern(call: AgentCall, run: Run): Promise<JsonObject> {
-    if (call.requestState?.startsWith(STATE) === true) {
-      const mine = find(call.requestState, call.caller.principal);
-      if (mine.timer !== undefined) clearTimeout(mine.timer);
-      mine.attached = call;
-      for (const [name, question] of mine.open) {
-        const answer = call.inputResponses?.[name];
-        if (!isJsonObject(answer)) continue;
-        mine.open.delete(name);
-        question.resolve(answer);
-      }
-      return next(mine, call);
-    }
-    if (!canBeAsked(call.capabilities)) return checkedQuestions(call, await run(plainOptions(call)));
-    return checkedQuestions(call, await next(start(call, run), call));
-  }
-
+export function createQuestions(limits: { answerMs: number; heldMax: number }): Questions {
+  const held = createHeldCalls(limits);
   return {
-    run: (call, run) => (call.era === "modern" ? runModern(call, run) : runLegacy(call, run)),
+    run: (call, run) => (call.era === "modern" ? runModern(call, run, held) : runLegacy(call, run)),
     get held() {
       return held.size;
     },
-    close() {
-      for (const call of [...held.values()]) giveUp(call, "The daemon is shutting down.");
-    },
+    close: held.close,
   };
+}
+
+async function runModern(call: AgentCall, run: Run, held: HeldCalls): Promise<JsonObject> {
+  if (held.isOurs(call.requestState)) return held.resume(call.requestState, call);
+  const options = plainOptions(call);
+  const result = canBeAsked(call.capabilities) ? await held.begin(call, run, options) : await run(options);
+  return checkedQuestions(call, result);
 }
 
 /** Options of a call without questions. */
@@ -191,7 +57,7 @@ export function plainOptions(call: AgentCall): CallOptions {
     signal: call.signal,
     meta: call.meta,
     onProgress: call.progress,
-    onNotification: (method, params) => deliver(call, method, params),
+    onNotification: call.tell,
     inputResponses: call.inputResponses,
     requestState: call.requestState,
     // An upstream that is told with each request learns what this very agent can answer, not what we could.
@@ -199,17 +65,6 @@ export function plainOptions(call: AgentCall): CallOptions {
     origin: call.caller.session ?? call.caller.principal,
     headers: call.headers,
   };
-}
-
-function deliver(call: AgentCall, method: string, params: JsonObject): void {
-  if (method === "notifications/message") call.logMessage(params);
-  else call.notify(method, params);
-}
-
-function asInputRequired(call: HeldCall, requestState: string): JsonObject {
-  const inputRequests: JsonObject = {};
-  for (const [name, { method, params }] of call.open) inputRequests[name] = { method, params };
-  return { resultType: "input_required", inputRequests, requestState };
 }
 
 function isInputRequired(result: JsonObject): boolean {
@@ -243,6 +98,7 @@ async function runLegacy(call: AgentCall, run: Run): Promise<JsonObject> {
       throw new Fault("upstream-failed", `The upstream asked more than ${SURFACE_LIMITS.questionRounds} times in one call.`);
     }
     const asked = isJsonObject(result["inputRequests"]) ? result["inputRequests"] : {};
+    if (Object.keys(asked).length === 0) await new Promise((resolve) => setTimeout(resolve, SURFACE_LIMITS.questionPauseMs));
     const answers = await Promise.all(
       Object.entries(asked).map(async ([name, question]) => {
         if (!isJsonObject(question)) throw new Fault("upstream-failed", "The upstream asked in a form that cannot be read.");

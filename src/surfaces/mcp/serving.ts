@@ -1,0 +1,143 @@
+/**
+ * One protocol object of the SDK: made for a session, a connection or a single exchange, never shared.
+ *
+ * Owns: capabilities, the way of a request into its handler, what only older sessions have.
+ * Speaks: the SDK's low-level Server with a fallback handler, so that params and results pass without loss.
+ * Never: transports (whoever asks for a server connects it).
+ */
+import { ProtocolError, Server } from "@modelcontextprotocol/server";
+import type { JSONRPCRequest, ServerContext } from "@modelcontextprotocol/server";
+import type { Fault, Refusal } from "../../model/fault.js";
+import { isJsonObject } from "../../model/json.js";
+import type { JsonObject } from "../../model/json.js";
+import type { Caller } from "../../model/operations.js";
+import { SURFACE_LIMITS } from "../../model/policy.js";
+import { agentCall, anything, isLogLevel } from "./agent-call.js";
+import type { AgentCall, Era, Headers } from "./agent-call.js";
+import type { Announcer } from "./announce.js";
+import { INSTRUCTIONS } from "./facade-list.js";
+import type { Levels } from "./levels.js";
+import type { Handler, Methods } from "./methods.js";
+import type { Passing } from "./passing.js";
+import { plainOptions } from "./questions.js";
+import type { Exposure } from "./tools.js";
+import { invalidParams, protocolError, RPC } from "./translate.js";
+
+export interface ServeOptions {
+  readonly exposure: Exposure;
+  readonly era: Era;
+  /** Asked again for each request: a session's caller may have been narrowed meanwhile. */
+  readonly caller: () => Caller;
+  /** Headers of the HTTP request that carried a message, by its id. */
+  readonly headers?: (id: string | number) => Headers | undefined;
+  /** An object that lives for a connection is told of moves; one that lives for an exchange is not. */
+  readonly lives: "connection" | "exchange";
+  /** The one method this object will serve, where that is known: others are then left to the SDK's own refusal. */
+  readonly method?: string;
+}
+
+/** What all protocol objects share. */
+export interface ServingCore {
+  readonly version: string;
+  readonly methods: Readonly<Record<Exposure, Methods>>;
+  readonly passing: Passing;
+  readonly levels: Levels;
+  readonly announcer: Announcer;
+  readonly blame: (error: unknown, where: string) => Fault | Refusal;
+}
+
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+
+/** Validators of the SDK are never asked: nothing that passes is validated by it. */
+const noValidator = {
+  getValidator: () => {
+    throw new Error("schemas are not validated here");
+  },
+};
+
+export function createServer(core: ServingCore, serving: ServeOptions): Server {
+  const { levels, passing, announcer } = core;
+  const server = new Server(
+    { name: "steward", title: "STEWARD", version: core.version },
+    {
+      capabilities: CAPABILITIES,
+      jsonSchemaValidator: noValidator,
+      ...(serving.exposure === "facade" ? { instructions: INSTRUCTIONS } : {}),
+      cacheHints: { "server/discover": { ttlMs: SURFACE_LIMITS.facadeTtlMs, cacheScope: "private" } },
+    },
+  );
+  const call = (request: JSONRPCRequest, ctx: ServerContext): AgentCall =>
+    agentCall(request, ctx, {
+      era: serving.era,
+      server,
+      caller: serving.caller(),
+      logLevel: levels.of(server),
+      answerMs: SURFACE_LIMITS.answerMs,
+      headers: serving.headers?.(ctx.mcpReq.id),
+    });
+  const methods = core.methods[serving.exposure];
+  if (serving.method === undefined || methods.has(serving.method)) {
+    server.fallbackRequestHandler = (request, ctx) => answer(core, methods, request, () => call(request, ctx)) as never;
+  }
+  if (serving.era === "legacy") legacyHandlers(server, call, passing, levels);
+  if (serving.lives === "connection") {
+    announcer.join(server, serving.exposure);
+    server.onclose = () => {
+      announcer.leave(server);
+      levels.drop(server);
+      passing.unfollowAll(server);
+    };
+  }
+  return server;
+}
+
+async function answer(core: ServingCore, methods: Methods, request: JSONRPCRequest, call: () => AgentCall): Promise<JsonObject> {
+  const handler = methods.get(request.method);
+  if (handler === undefined) throw new ProtocolError(RPC.methodNotFound, `Method not found: ${request.method}`);
+  try {
+    return await handler(isJsonObject(request.params) ? request.params : {}, call());
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    throw protocolError(core.blame(error, request.method));
+  }
+}
+
+/** What only older sessions have: a log level and followed resources, both ended with the session. */
+function legacyHandlers(
+  server: Server,
+  call: (request: JSONRPCRequest, ctx: ServerContext) => AgentCall,
+  passing: Passing,
+  levels: Levels,
+): void {
+  const handle = (method: string, run: Handler): void => {
+    server.setRequestHandler(
+      method,
+      { params: anything },
+      async (params, ctx) => (await run(params, call({ jsonrpc: "2.0", id: ctx.mcpReq.id, method }, ctx))) as never,
+    );
+  };
+  handle("logging/setLevel", (params, of) => {
+    if (!isLogLevel(params["level"])) throw invalidParams(`Unknown log level "${String(params["level"])}".`);
+    levels.set(server, params["level"], of);
+    return {};
+  });
+  handle("resources/subscribe", async (params, of) => {
+    await passing.follow(uriOf(params), server, of.caller, plainOptions(of));
+    return {};
+  });
+  handle("resources/unsubscribe", (params) => {
+    passing.unfollow(uriOf(params), server);
+    return {};
+  });
+}
+
+function uriOf(params: JsonObject): string {
+  if (typeof params["uri"] !== "string") throw invalidParams("A uri is needed.");
+  return params["uri"];
+}
