@@ -15,7 +15,14 @@ import { toolTexts, type FieldTexts } from "./texts.js";
 /** What can be seen to differ between two tools beside the inside of their schemas. */
 export type ToolObservation =
   | { readonly kind: "output-published" | "output-withdrawn" }
-  | { readonly kind: "hint"; readonly hint: keyof EffectiveAnnotations; readonly was: boolean; readonly is: boolean }
+  | {
+      readonly kind: "hint";
+      readonly hint: keyof EffectiveAnnotations;
+      readonly was: boolean;
+      readonly is: boolean;
+      /** What the tool may do now. */
+      readonly destroys: boolean;
+    }
   | { readonly kind: "text"; readonly what: "title" | "description"; readonly was: string; readonly is: string }
   | {
       readonly kind: "field-text";
@@ -55,7 +62,8 @@ export const TOOL_RULES: readonly ToolRule[] = Object.freeze([
     rule: "A1",
     claim: (seen) => {
       if (seen.kind !== "hint") return undefined;
-      if (seen.hint === "readOnly" && seen.was) return { verdict: "risky", text: "the tool was read-only and writes now" };
+      if (seen.hint === "readOnly" && seen.was)
+        return { verdict: "risky", text: `the tool was read-only and writes now${seen.destroys ? ", and may destroy" : ""}` };
       if (seen.hint === "destructive" && seen.is)
         return { verdict: "risky", text: "the tool may destroy what it could not before" };
       return undefined;
@@ -132,7 +140,9 @@ function* observeOutput(before: Tool, after: Tool): Iterable<ToolObservation> {
 function* observeHints(before: Tool, after: Tool): Iterable<ToolObservation> {
   for (const hint of ["readOnly", "destructive", "idempotent", "openWorld"] as const) {
     const [was, is] = [before.annotations[hint], after.annotations[hint]];
-    if (was !== is) yield { kind: "hint", hint, was, is };
+    // Whether it destroys was hidden while it was read-only: one alarm, not two.
+    if (hint === "destructive" && before.annotations.readOnly !== after.annotations.readOnly) continue;
+    if (was !== is) yield { kind: "hint", hint, was, is, destroys: after.annotations.destructive };
   }
 }
 

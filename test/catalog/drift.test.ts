@@ -50,12 +50,7 @@ describe("the difference between two tools", () => {
     ],
     ["A2: not idempotent any more", { annotations: { idempotentHint: true } }, {}, ["A2 risky /annotations/idempotentHint"]],
     ["A3: an open world", { annotations: { openWorldHint: false } }, {}, ["A3 risky /annotations/openWorldHint"]],
-    [
-      "A4: safer",
-      { annotations: {} },
-      { annotations: { readOnlyHint: true } },
-      ["A4 compatible /annotations/destructiveHint", "A4 compatible /annotations/readOnlyHint"],
-    ],
+    ["A4: safer", { annotations: {} }, { annotations: { readOnlyHint: true } }, ["A4 compatible /annotations/readOnlyHint"]],
     [
       "hints that say the default aloud are D3",
       {},
@@ -120,12 +115,7 @@ describe("the difference between two tools", () => {
       "several at once, sorted by rule",
       { annotations: { readOnlyHint: true } },
       { description: "X.", inputSchema: { type: "object", properties: { a: { type: "string" }, b: {} }, required: ["b"] } },
-      [
-        "A1 risky /annotations/destructiveHint",
-        "A1 risky /annotations/readOnlyHint",
-        "D1 cosmetic /description",
-        "I1 breaking /inputSchema/properties/b b",
-      ],
+      ["A1 risky /annotations/readOnlyHint", "D1 cosmetic /description", "I1 breaking /inputSchema/properties/b b"],
     ],
   ];
   it.each(cases)("%s", (_title, before, after, expected) => {
@@ -215,7 +205,7 @@ describe("the difference between two catalogs", () => {
       }).unclassified;
     expect(without("")).toBe(0);
     expect({ A4: without("A4"), D1: without("D1"), I7: without("I7"), N1: without("N1"), T1: without("T1") }).toEqual({
-      A4: 2,
+      A4: 1,
       D1: 1,
       I7: 1,
       N1: 1,
