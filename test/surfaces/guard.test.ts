@@ -1,8 +1,9 @@
 /** What a request must pass before anything of it is read. Bare sockets: clients would not send such requests. */
 import { connect } from "node:net";
+import { networkInterfaces } from "node:os";
 import { afterEach, describe, expect, it } from "vitest";
 import { DEFAULT_POLICY } from "../../src/model/policy.js";
-import { bareSession, closeAll, INITIALIZE, post, start } from "./start.js";
+import { bareSession, closeAll, INITIALIZE, makeSurface, post, start } from "./start.js";
 
 afterEach(closeAll);
 
@@ -57,6 +58,23 @@ describe("the Host of a request", () => {
     const { url } = await start({ allowedHosts: ["steward.lan"] });
     expect((await raw(url, get("/healthz", { Host: "steward.lan" }))).status).toBe(200);
     expect((await raw(url, get("/healthz", { Host: "other.lan" }))).status).toBe(403);
+  });
+
+  const address = Object.values(networkInterfaces())
+    .flat()
+    .find((one) => one?.family === "IPv4" && !one.internal)?.address;
+  it.skipIf(address === undefined)("may be the very address that the connection came to, and no other name for it", async () => {
+    const tokens = {
+      format: "tokens/1",
+      tokens: [{ name: "t", sha256: "0".repeat(64), upstreams: ["*"], rights: [], created: "" }],
+    };
+    const { surface } = makeSurface({ tokens });
+    const listening = await surface.listen("0.0.0.0", 0);
+    const url = `http://${address}:${listening.port}`;
+    expect((await raw(url, get("/healthz", { Host: `${address}:${listening.port}` }))).status).toBe(200);
+    expect((await raw(url, get("/healthz", { Host: "rebound.example" }))).status).toBe(403);
+    expect((await raw(url, get("/healthz", { Host: "10.9.8.7" }))).status).toBe(403);
+    await listening.close(0);
   });
 
   it("is checked before the body is read [T08]", async () => {

@@ -78,6 +78,8 @@ interface Carried extends Lines {
   readonly closed: Promise<void>;
   readonly signals: EventEmitter;
   readonly url: () => string;
+  /** How often the bridge asked where the daemon is because it was lost. */
+  readonly lost: () => number;
   /** Breaks every connection to the daemon, which lives on. */
   cut(): void;
   /** Ends the daemon at once and starts another on another port. */
@@ -92,7 +94,10 @@ async function carried(operations: Fake = fakeOperations(), way: "straight" | "b
   const signals = new EventEmitter();
   const line = way === "breakable" ? await breakableLine(() => daemon?.url) : undefined;
   const bridge = runBridge({
-    endpoint: async () => ({ url: line?.url ?? daemon?.url ?? "http://127.0.0.1:1" }),
+    endpoint: async (isLost) => {
+      if (isLost) lost += 1;
+      return { url: line?.url ?? daemon?.url ?? "http://127.0.0.1:1" };
+    },
     log: () => undefined,
     stdin,
     stdout,
@@ -100,6 +105,7 @@ async function carried(operations: Fake = fakeOperations(), way: "straight" | "b
     watchParent: false,
   });
   const lines = linesOf(stdin, stdout);
+  let lost = 0;
   const kill = async () => {
     const old = daemon;
     daemon = undefined;
@@ -110,6 +116,7 @@ async function carried(operations: Fake = fakeOperations(), way: "straight" | "b
     closed: bridge.closed,
     signals,
     url: () => daemon?.url ?? "",
+    lost: () => lost,
     cut: () => line?.cut(),
     kill,
     restart: async () => {
@@ -245,6 +252,22 @@ describe("the bridge, when the daemon goes and comes back", () => {
     await until(() => agent.messages.slice(before).some((message) => message["method"] === "notifications/tools/list_changed"));
     expect(agent.operations.passed.filter(({ method }) => method === "logging/setLevel")).toHaveLength(2);
     expect(agent.operations.calls).toHaveLength(1);
+    agent.operations.announce("skills");
+    await until(() => agent.messages.filter((message) => message["method"] === "notifications/prompts/list_changed").length >= 2);
+    agent.end();
+    await agent.closed;
+  });
+
+  it("looks for it only when the agent asks for something: who stops a daemon has it stopped", async () => {
+    const agent = await carried();
+    await agent.hello();
+    await agent.ask("tools/list");
+    await agent.kill();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(agent.lost()).toBe(0);
+    await agent.restart();
+    expect((await agent.ask("tools/list"))["result"]).toBeDefined();
+    expect(agent.lost()).toBeGreaterThan(0);
     agent.operations.announce("skills");
     await until(() => agent.messages.filter((message) => message["method"] === "notifications/prompts/list_changed").length >= 2);
     agent.end();
