@@ -143,7 +143,8 @@ type Review = Holds["review"][string];
 /** The review mark: from the texts last looked at (or first seen) to the present ones; none where they are the same again. */
 function reviewOf(mark: Review | undefined, baseline: Accepted, after: Tool, at: Instant): Review | undefined {
   const to = shown(after.digests);
-  if (mark !== undefined && mark.from.document === mark.to.document && mark.from.text === to.text) return { ...mark, from: to, to };
+  if (mark !== undefined && mark.from.document === mark.to.document && mark.from.text === to.text)
+    return { ...mark, from: to, to };
   const from = mark?.from ?? baseline.digests;
   return from.text === to.text ? undefined : { since: mark?.since ?? at, from: { ...from }, to };
 }

@@ -119,9 +119,18 @@ const HIDDEN_KINDS: readonly { readonly code: ScanCode; readonly says: string; r
   {
     code: "hidden-direction",
     says: "has controls that make a text read in another order than it is shown",
-    is: (code) => (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code === 0x200e || code === 0x200f || code === 0x61c,
+    is: (code) =>
+      (code >= 0x202a && code <= 0x202e) ||
+      (code >= 0x2066 && code <= 0x2069) ||
+      code === 0x200e ||
+      code === 0x200f ||
+      code === 0x61c,
   },
-  { code: "hidden-terminal", says: "has control characters of terminals", is: (code) => code < 0x20 || (code >= 0x7f && code <= 0x9f) },
+  {
+    code: "hidden-terminal",
+    says: "has control characters of terminals",
+    is: (code) => code < 0x20 || (code >= 0x7f && code <= 0x9f),
+  },
   { code: "hidden-characters", says: "has characters that are not shown", is: () => true },
 ];
 
@@ -140,7 +149,8 @@ function hiddenIn(text: string, where: string): ScanFinding[] {
   const byKind = new Map<(typeof HIDDEN_KINDS)[number], number[]>();
   for (const code of gone) {
     const kind = HIDDEN_KINDS.find((one) => one.is(code));
-    if (kind !== undefined && (kind.code !== "hidden-characters" || !isPrintable(code))) byKind.set(kind, [...(byKind.get(kind) ?? []), code]);
+    if (kind !== undefined && (kind.code !== "hidden-characters" || !isPrintable(code)))
+      byKind.set(kind, [...(byKind.get(kind) ?? []), code]);
   }
   return [...byKind].map(([kind, codes]) => findingOf({ ...kind, severity: "hold" }, spell(codes), where));
 }
@@ -168,7 +178,11 @@ function* steering(text: string, where: string, neighbours: Neighbours): Iterabl
       const name = word.toLowerCase().replace(/[.,/-]+$/, "");
       const key = neighbours.get(name) ?? neighbours.get(name.slice(name.indexOf("/") + 1));
       if (key === undefined) continue;
-      yield findingOf({ code: "steer-other-tool", severity: "hold", says: `gives orders about ${key} of another upstream` }, sentence.slice(0, QUOTE), where);
+      yield findingOf(
+        { code: "steer-other-tool", severity: "hold", says: `gives orders about ${key} of another upstream` },
+        sentence.slice(0, QUOTE),
+        where,
+      );
       break;
     }
   }

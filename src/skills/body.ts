@@ -18,7 +18,8 @@ export interface SkillSections {
 }
 
 export function renderBody(parts: SkillSections): string {
-  const text = (heading: string, content: string | undefined): string[] => (content === undefined ? [] : [`## ${heading}\n${content}`]);
+  const text = (heading: string, content: string | undefined): string[] =>
+    content === undefined ? [] : [`## ${heading}\n${content}`];
   const list = (heading: string, items: readonly string[] | undefined): string[] =>
     items === undefined || items.length === 0 ? [] : [`## ${heading}\n${items.map((item) => `- ${item}`).join("\n")}`];
   const steps = (parts.steps ?? []).map((step, n) => `${n + 1}. ${step}`);

@@ -18,7 +18,12 @@ export interface FoundSkill {
 
 export interface ImportPlan {
   /** Folder named as the skill is known here; bytes as found. */
-  readonly taken: readonly { readonly path: string; readonly skill: Skill; readonly written: WrittenSkill; readonly kind: "add" | "modify" }[];
+  readonly taken: readonly {
+    readonly path: string;
+    readonly skill: Skill;
+    readonly written: WrittenSkill;
+    readonly kind: "add" | "modify";
+  }[];
   /** What was repaired, refused, doubled or in conflict: one named problem each. */
   readonly problems: readonly Problem[];
 }

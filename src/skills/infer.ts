@@ -61,7 +61,9 @@ function namedTools(
 ): { named: readonly Tool[]; group: string | undefined }[] {
   const results: { named: readonly Tool[]; group: string | undefined }[] = [];
   const spans = codeSpans(paragraph).map((span) => span.split("(")[0] ?? span);
-  const qualifiedWords = paragraph.split(/[^A-Za-z0-9._/:-]+/).filter((word) => word.length <= WORD_CHARS && /\/|:|__/.test(word));
+  const qualifiedWords = paragraph
+    .split(/[^A-Za-z0-9._/:-]+/)
+    .filter((word) => word.length <= WORD_CHARS && /\/|:|__/.test(word));
   for (const candidate of new Set([...spans, ...qualifiedWords])) {
     const key = candidate.length > WORD_CHARS ? undefined : asKey(candidate.replace(/[.:]+$/, ""), tools);
     const tool = key === undefined ? undefined : tools.get(key);

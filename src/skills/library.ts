@@ -56,7 +56,11 @@ export function readLibrary(
     }
     const texts = files.get(name);
     if (texts === undefined) {
-      problems.push({ code: "skill-files-missing", where: name, text: "The revision names this skill and its files were not found." });
+      problems.push({
+        code: "skill-files-missing",
+        where: name,
+        text: "The revision names this skill and its files were not found.",
+      });
       continue;
     }
     const reading = parseSkill({ folder: name, files: texts }, provenance);
@@ -112,7 +116,13 @@ export function planRevision(request: RevisionRequest): RevisionPlan {
       continue;
     }
     const name = edit.record.skill as SkillName;
-    const made = lockEntry(name, edit.files, edit.provenance ?? entries.get(name)?.provenance ?? "human", revision, entries.get(name));
+    const made = lockEntry(
+      name,
+      edit.files,
+      edit.provenance ?? entries.get(name)?.provenance ?? "human",
+      revision,
+      entries.get(name),
+    );
     if ("problem" in made) {
       problems.push(made.problem);
       continue;

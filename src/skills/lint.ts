@@ -44,7 +44,9 @@ export const LINT_RULES: readonly LintRule[] = [
     return removed > 0 ? [`The text has ${removed} invisible or control characters.`] : [];
   }),
   rule("link-missing", "all", missingLinks),
-  rule("uses-itself", "all", (skill) => (skill.contract.uses.includes(skill.name) ? ["The skill says that it builds on itself."] : [])),
+  rule("uses-itself", "all", (skill) =>
+    skill.contract.uses.includes(skill.name) ? ["The skill says that it builds on itself."] : [],
+  ),
   rule("contract-digest", "all", (skill) =>
     skill.contract.requires
       .filter((requirement) => requirement.inferred !== true && !/^[0-9a-f]{64}$/.test(requirement.contractDigest))
@@ -56,7 +58,9 @@ export const LINT_RULES: readonly LintRule[] = [
       .map((tool) => `\`${tool}\` in the contract is not \`label/tool\`.`),
   ),
   rule("tier-prefix", "ours", (skill) =>
-    skill.name.startsWith(TIER_PREFIX[skill.tier]) ? [] : [`A ${skill.tier} skill of ours is named \`${TIER_PREFIX[skill.tier]}…\`.`],
+    skill.name.startsWith(TIER_PREFIX[skill.tier])
+      ? []
+      : [`A ${skill.tier} skill of ours is named \`${TIER_PREFIX[skill.tier]}…\`.`],
   ),
   rule("description-long-for-lists", "ours", (skill) =>
     over(length(skill.description), SKILL_LIMITS.listedDescriptionChars, "The description"),
@@ -69,11 +73,15 @@ export const LINT_RULES: readonly LintRule[] = [
   ),
   rule("section-missing", "ours", missingSections),
   rule("step-with-several-tools", "ours", (skill) =>
-    skill.steps.filter((step) => step.tools.length > 1).map((step) => `Step ${step.n} names ${step.tools.length} tools; one tool a step.`),
+    skill.steps
+      .filter((step) => step.tools.length > 1)
+      .map((step) => `Step ${step.n} names ${step.tools.length} tools; one tool a step.`),
   ),
   rule("plan-step-calls-tool", "ours", (skill) =>
     skill.tier === "planning"
-      ? skill.steps.filter((step) => step.tools.length > 0).map((step) => `Step ${step.n} calls a tool; a plan's steps name atomic skills.`)
+      ? skill.steps
+          .filter((step) => step.tools.length > 0)
+          .map((step) => `Step ${step.n} calls a tool; a plan's steps name atomic skills.`)
       : [],
   ),
   rule("step-arguments-form", "ours", (skill) =>
@@ -95,15 +103,22 @@ export const LINT_RULES: readonly LintRule[] = [
     minus(requiredTools(skill), mentionedTools(skill.body)).map((tool) => `${tool} is in the contract and nowhere named.`),
   ),
   rule("skill-not-in-uses", "ours", (skill) =>
-    minus<string>(mentionedSkills(skill.body), [...skill.contract.uses, skill.name]).map((name) => `\`${name}\` is named and not in \`uses\`.`),
+    minus<string>(mentionedSkills(skill.body), [...skill.contract.uses, skill.name]).map(
+      (name) => `\`${name}\` is named and not in \`uses\`.`,
+    ),
   ),
   rule("used-skill-not-named", "ours", (skill) =>
-    minus<string>(skill.contract.uses, mentionedSkills(skill.body, skill.contract.uses)).map((name) => `\`${name}\` is in \`uses\` and nowhere named.`),
+    minus<string>(skill.contract.uses, mentionedSkills(skill.body, skill.contract.uses)).map(
+      (name) => `\`${name}\` is in \`uses\` and nowhere named.`,
+    ),
   ),
   rule("parameter-not-in-contract", "ours", (skill) =>
     stepCalls(skill).flatMap((call) => {
       const params = skill.contract.requires.filter((need) => need.tool === call.tool).flatMap((need) => need.params);
-      return minus(call.arguments.map((argument) => argument.name), params).map((name) => `${call.tool} is given \`${name}\`, which the contract lacks.`);
+      return minus(
+        call.arguments.map((argument) => argument.name),
+        params,
+      ).map((name) => `${call.tool} is given \`${name}\`, which the contract lacks.`);
     }),
   ),
   rule("contract-parameter-not-set", "ours", (skill) =>
@@ -132,7 +147,11 @@ export function lintLibrary(library: Library): Problem[] {
   for (const skill of library.skills.values()) {
     for (const used of skill.contract.uses) {
       if (library.skills.has(used as Skill["name"])) continue;
-      problems.push({ code: "used-skill-missing", where: `${skill.name}/${SKILL_PATH}`, text: `It builds on \`${used}\`, which is not in the library.` });
+      problems.push({
+        code: "used-skill-missing",
+        where: `${skill.name}/${SKILL_PATH}`,
+        text: `It builds on \`${used}\`, which is not in the library.`,
+      });
     }
   }
   return problems;
@@ -158,7 +177,12 @@ function missingLinks(skill: Skill): string[] {
   return targets
     .filter((target) => !/^([a-z][a-z0-9+.-]*:|#|\/)/i.test(target))
     .map((target) => decodeURIComponentSafe((target.split("#")[0] ?? "").replace(/^\.\//, "")))
-    .filter((path) => path !== "" && !Object.hasOwn(skill.files, path) && !Object.keys(skill.files).some((file) => file.startsWith(`${path.replace(/\/$/, "")}/`)))
+    .filter(
+      (path) =>
+        path !== "" &&
+        !Object.hasOwn(skill.files, path) &&
+        !Object.keys(skill.files).some((file) => file.startsWith(`${path.replace(/\/$/, "")}/`)),
+    )
     .map((path) => `The file \`${path}\` is linked and not in the folder.`);
 }
 

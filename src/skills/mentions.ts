@@ -29,13 +29,18 @@ export function withoutFences(text: string): string[] {
 
 /** Contents of inline code spans, in order. */
 export function codeSpans(text: string): string[] {
-  return [...withoutFences(text).join("\n").matchAll(/`([^`\n]+)`/g)].map((match) => (match[1] ?? "").trim());
+  return [
+    ...withoutFences(text)
+      .join("\n")
+      .matchAll(/`([^`\n]+)`/g),
+  ].map((match) => (match[1] ?? "").trim());
 }
 
 export function asToolMention(span: string): ToolKey | undefined {
   const match = TOOL_SPAN.exec(span);
   const label = match?.[1];
-  if (label === undefined || label.includes("__") || label.endsWith("_") || SKILL_FOLDERS.has(label) || /^\.+$/.test(label)) return undefined;
+  if (label === undefined || label.includes("__") || label.endsWith("_") || SKILL_FOLDERS.has(label) || /^\.+$/.test(label))
+    return undefined;
   return span as ToolKey;
 }
 

@@ -145,7 +145,8 @@ function targetParameter(old: string, change: ToolRewrite): [string, Tool] {
   const renamed = change.params[old] ?? [change.params[first] ?? first, ...rest].join(".");
   const top = renamed.split(".")[0] ?? "";
   const tool = change.to.find((target) => hasParameter(target, top));
-  if (tool === undefined) throw new NotExact(`the parameter ${old} has no place in ${change.to.map((target) => target.key).join(" or ")}`);
+  if (tool === undefined)
+    throw new NotExact(`the parameter ${old} has no place in ${change.to.map((target) => target.key).join(" or ")}`);
   return [renamed, tool];
 }
 
@@ -169,7 +170,9 @@ function linkedParameters(tool: Tool, change: ToolRewrite): Map<string, number> 
   const sources = new Set(Object.values(change.params));
   for (const name of requiredOf(tool)) {
     if (name in change.fixedArguments || sources.has(name)) continue;
-    const supplier = change.to.slice(0, position).findLastIndex((earlier) => Object.hasOwn(propertiesOf(earlier.outputSchema) ?? {}, name));
+    const supplier = change.to
+      .slice(0, position)
+      .findLastIndex((earlier) => Object.hasOwn(propertiesOf(earlier.outputSchema) ?? {}, name));
     if (supplier >= 0) links.set(name, supplier);
   }
   return links;
@@ -282,8 +285,11 @@ function rewriteCall(call: StepCall, change: ToolRewrite, first: number): StepCa
         given.push({ name, source: { kind: "step", step: first + supplier, field: undefined }, optional: false });
       }
     }
-    const lacking = requiredOf(tool).find((name) => !given.some((argument) => argument.name.split(".")[0] === name && !argument.optional));
-    if (lacking !== undefined) throw new NotExact(`the step does not say what ${tool.key} should get for its required ${lacking}`);
+    const lacking = requiredOf(tool).find(
+      (name) => !given.some((argument) => argument.name.split(".")[0] === name && !argument.optional),
+    );
+    if (lacking !== undefined)
+      throw new NotExact(`the step does not say what ${tool.key} should get for its required ${lacking}`);
     const last = n === change.to.length - 1;
     const goal = several ? `${call.goal} (${n + 1} of ${change.to.length})` : call.goal;
     return { goal, tool: tool.key, arguments: given, tail: last ? call.tail : "." };
@@ -329,8 +335,11 @@ function rewriteSpans(line: string, skill: Skill, change: ToolRewrite): string {
     if (span === bare) return change.to.map((tool) => `\`${tool.name}\``).join(" and ") + note;
     const renamed = change.params[span];
     if (renamed === undefined || renamed === span) return whole;
-    const others = skill.contract.requires.filter((other) => other.tool !== change.from && [...other.params, ...other.reads].includes(span));
-    if (others.length > 0) throw new NotExact(`\`${span}\` is also a field of ${others[0]?.tool ?? ""}: which one is meant is not said`);
+    const others = skill.contract.requires.filter(
+      (other) => other.tool !== change.from && [...other.params, ...other.reads].includes(span),
+    );
+    if (others.length > 0)
+      throw new NotExact(`\`${span}\` is also a field of ${others[0]?.tool ?? ""}: which one is meant is not said`);
     return `\`${renamed}\``;
   });
 }

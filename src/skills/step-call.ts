@@ -59,7 +59,8 @@ export function renderStepCall(call: StepCall): string {
 function renderArgument(argument: StepArgument): string {
   const { name, source } = argument;
   if (source.kind === "literal") return `${name} = ${JSON.stringify(source.value)}`;
-  const field = source.field === undefined || source.field === name ? "" : `${source.field} ${source.kind === "request" ? "in" : "of"} `;
+  const field =
+    source.field === undefined || source.field === name ? "" : `${source.field} ${source.kind === "request" ? "in" : "of"} `;
   const from = source.kind === "request" ? "the request" : `step ${source.step}`;
   return `${name} from ${field}${from}${argument.optional ? " if given" : ""}`;
 }
@@ -87,9 +88,15 @@ function parseArgument(text: string): { argument: StepArgument; rest: string } |
   if (literal !== null) {
     const value = parseLiteral(text.slice(literal[0].length));
     if (value === undefined) return undefined;
-    return { argument: { name: literal[1] ?? "", source: { kind: "literal", value: value.value }, optional: false }, rest: value.rest };
+    return {
+      argument: { name: literal[1] ?? "", source: { kind: "literal", value: value.value }, optional: false },
+      rest: value.rest,
+    };
   }
-  const match = /^([A-Za-z_][\w.-]*) from (?:(?:([A-Za-z_][\w.[\]-]*) in )?(the request)|(?:([A-Za-z_][\w.[\]-]*) of )?step (\d+))( if given)?/.exec(text);
+  const match =
+    /^([A-Za-z_][\w.-]*) from (?:(?:([A-Za-z_][\w.[\]-]*) in )?(the request)|(?:([A-Za-z_][\w.[\]-]*) of )?step (\d+))( if given)?/.exec(
+      text,
+    );
   if (match === null) return undefined;
   const [whole, name = "", inRequest, request, ofStep, step, optional] = match;
   const field = (word: string | undefined): string | undefined => (word === name ? undefined : word);

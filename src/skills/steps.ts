@@ -97,7 +97,13 @@ export function briefOf(skill: Skill): string {
   if (lines.length > 0) return [skill.description, ...lines].join("\n");
   const paragraph = skill.body
     .split(/\n\s*\n/)
-    .map((text) => text.split("\n").filter((line) => !/^\s{0,3}#/.test(line)).join(" ").trim())
+    .map((text) =>
+      text
+        .split("\n")
+        .filter((line) => !/^\s{0,3}#/.test(line))
+        .join(" ")
+        .trim(),
+    )
     .find((text) => text !== "");
   return paragraph === undefined ? skill.description : `${skill.description}\n${paragraph}`;
 }

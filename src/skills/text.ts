@@ -173,13 +173,17 @@ function chooseName(field: string, folder: string, note: Note): SkillName | unde
   }
   if (field !== "" && field !== folder) note("name-not-folder", `The name \`${field}\` is not the folder \`${folder}\`.`);
   const choice = [folder, field, asName(field), asName(folder)].find(valid);
-  if (choice !== undefined && field !== "" && choice !== field) note("name-taken-as", `The skill is known here as \`${choice}\`.`);
+  if (choice !== undefined && field !== "" && choice !== field)
+    note("name-taken-as", `The skill is known here as \`${choice}\`.`);
   return choice as SkillName | undefined;
 }
 
 /** A name made of what the format allows: `PDF Tools — 2` → `pdf-tools-2`. Empty where nothing is left. */
 export function asName(text: string): string {
-  const folded = text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
+  const folded = text
+    .normalize("NFKD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .toLowerCase();
   const words = folded.split(/[^a-z0-9]+/).filter((word) => word !== "");
   return words.join("-").slice(0, SKILL_LIMITS.nameChars).replace(/-+$/, "");
 }
@@ -198,22 +202,30 @@ function chooseTier(stated: string | undefined, steps: number, note: Note): Tier
 function unsafeFolder(written: WrittenSkill): { code: string; text: string } | undefined {
   const paths = Object.keys(written.files);
   if (paths.length > SKILL_LIMITS.filesPerSkill) {
-    return { code: "too-many-files", text: `The folder has ${paths.length} files; at most ${SKILL_LIMITS.filesPerSkill} are taken.` };
+    return {
+      code: "too-many-files",
+      text: `The folder has ${paths.length} files; at most ${SKILL_LIMITS.filesPerSkill} are taken.`,
+    };
   }
   let size = 0;
   for (const text of Object.values(written.files)) size += text.length;
-  if (size > SKILL_LIMITS.folderBytes) return { code: "skill-too-large", text: `The folder has more than ${SKILL_LIMITS.folderBytes} bytes.` };
+  if (size > SKILL_LIMITS.folderBytes)
+    return { code: "skill-too-large", text: `The folder has more than ${SKILL_LIMITS.folderBytes} bytes.` };
   if (!safePath(written.folder) || written.folder.includes("/")) {
     return { code: "path-unsafe", text: `The folder name ${JSON.stringify(written.folder)} is not confined to the library.` };
   }
   const bad = paths.find((path) => !safePath(path));
-  return bad === undefined ? undefined : { code: "path-unsafe", text: `The file name ${JSON.stringify(bad)} is not confined to the skill.` };
+  return bad === undefined
+    ? undefined
+    : { code: "path-unsafe", text: `The file name ${JSON.stringify(bad)} is not confined to the skill.` };
 }
 
 /** True for a relative path that stays below its root on every platform. */
 export function safePath(path: string): boolean {
   if (path === "" || path.length > 255 || /[\\:\u0000-\u001f\u007f]/.test(path)) return false;
-  return path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && part !== "__proto__" && part.trim() === part);
+  return path
+    .split("/")
+    .every((part) => part !== "" && part !== "." && part !== ".." && part !== "__proto__" && part.trim() === part);
 }
 
 /** Everything that is wrong with a draft; empty where renderSkill will write it. */
@@ -222,11 +234,17 @@ export function draftProblems(draft: SkillDraft): Problem[] {
   const note = (code: string, text: string): void => void problems.push({ code, where: draft.name, text });
   const length = (text: string): number => Array.from(text).length;
   if (!NAME_RULE.test(draft.name) || draft.name.length > SKILL_LIMITS.nameChars) {
-    note("name-rules", `The name ${JSON.stringify(draft.name)} is not ASCII kebab of at most ${SKILL_LIMITS.nameChars} characters.`);
+    note(
+      "name-rules",
+      `The name ${JSON.stringify(draft.name)} is not ASCII kebab of at most ${SKILL_LIMITS.nameChars} characters.`,
+    );
   }
   if (draft.description.trim() === "") note("description-missing", "The description says nothing.");
   if (length(draft.description) > SKILL_LIMITS.descriptionChars) {
-    note("description-too-long", `The description has ${length(draft.description)} characters; at most ${SKILL_LIMITS.descriptionChars}.`);
+    note(
+      "description-too-long",
+      `The description has ${length(draft.description)} characters; at most ${SKILL_LIMITS.descriptionChars}.`,
+    );
   }
   if (/[<>]/.test(draft.description)) note("description-angle-brackets", "The description has angle brackets.");
   if (length(draft.compatibility ?? "") > SKILL_LIMITS.compatibilityChars) {
@@ -235,13 +253,16 @@ export function draftProblems(draft: SkillDraft): Problem[] {
   const body = cleanBody(draft.body);
   const most = SKILL_LIMITS.bodyChars[draft.tier];
   if (body === "") note("body-empty", "The body says nothing.");
-  if (length(body) > most) note("body-too-long", `The body has ${length(body)} characters; ${draft.tier} skills have at most ${most}.`);
+  if (length(body) > most)
+    note("body-too-long", `The body has ${length(body)} characters; ${draft.tier} skills have at most ${most}.`);
   for (const [key, value] of Object.entries(draft.metadata ?? {})) {
-    if (!key.startsWith(METADATA_PREFIX)) note("metadata-key", `The metadata key ${JSON.stringify(key)} does not start with \`steward-\`.`);
+    if (!key.startsWith(METADATA_PREFIX))
+      note("metadata-key", `The metadata key ${JSON.stringify(key)} does not start with \`steward-\`.`);
     if (key === TIER_KEY && value !== draft.tier) note("metadata-key", "The tier is stated twice and differs.");
   }
   const texts = [draft.description, draft.body, draft.license, draft.compatibility, draft.allowedTools];
-  if (texts.some((text) => text !== undefined && !wellFormed(text))) note("text-not-unicode", "A text has half a surrogate pair.");
+  if (texts.some((text) => text !== undefined && !wellFormed(text)))
+    note("text-not-unicode", "A text has half a surrogate pair.");
   if (texts.some((text) => text?.includes("\u0000"))) note("text-control", "A text has a NUL character.");
   return problems;
 }
@@ -323,4 +344,3 @@ function cleanBody(body: string): string {
 function wellFormed(text: string): boolean {
   return !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text);
 }
-

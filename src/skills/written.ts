@@ -200,12 +200,23 @@ function readYaml(head: string): YamlReading {
   const second = repaired.length > 0 ? parse(lines.join("\n")) : undefined;
   if (second !== undefined && second.errors.length === 0) return { document: second, repaired, why: "" };
   const line = (error.linePos?.[0].line ?? 1) + 1;
-  return { document: undefined, repaired: [], why: `Line ${line} of the front matter is not YAML that can be read: ${firstLine(error)}.` };
+  return {
+    document: undefined,
+    repaired: [],
+    why: `Line ${line} of the front matter is not YAML that can be read: ${firstLine(error)}.`,
+  };
 }
 
 function parse(head: string): Document {
   // Tags and directives only warn; they are refused or named when the fields are read.
-  return parseDocument(head, { schema: "failsafe", resolveKnownTags: false, uniqueKeys: false, strict: true, logLevel: "silent", version: "1.2" });
+  return parseDocument(head, {
+    schema: "failsafe",
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    strict: true,
+    logLevel: "silent",
+    version: "1.2",
+  });
 }
 
 /** `key: value` on one line whose value breaks YAML, as the same line with the value quoted. */
@@ -235,9 +246,16 @@ function readFields(
   const hostile = findHostile(document);
   if (hostile !== undefined) return hostile;
   const tags = explicitTags(document);
-  if (tags.length > 0) note("front-matter-tag", `The front matter has the tag ${tags.join(", ")}; tags mean nothing here, the value was read as text.`);
+  if (tags.length > 0)
+    note(
+      "front-matter-tag",
+      `The front matter has the tag ${tags.join(", ")}; tags mean nothing here, the value was read as text.`,
+    );
   if (hasComment(document)) {
-    note("front-matter-comment", "The front matter has a `#` comment; YAML does not count it to any value. Quote a value with ` #`.");
+    note(
+      "front-matter-comment",
+      "The front matter has a `#` comment; YAML does not count it to any value. Quote a value with ` #`.",
+    );
   }
   const duplicate = findDuplicates(document, note);
   if (duplicate !== undefined) return duplicate;
@@ -330,12 +348,20 @@ const keyOf = (key: unknown): string => (isScalar(key) ? String(key.value) : "")
  * The caller reads it back before it counts.
  */
 export function writeFrontMatter(fields: ReadonlyMap<string, string | ReadonlyMap<string, string>>): string {
-  const yaml = stringify(fields, { schema: "failsafe", defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "PLAIN", lineWidth: 0 });
+  const yaml = stringify(fields, {
+    schema: "failsafe",
+    defaultStringType: "QUOTE_DOUBLE",
+    defaultKeyType: "PLAIN",
+    lineWidth: 0,
+  });
   return `---\n${yaml}---\n`;
 }
 
 const leading = (line: string): number => line.length - line.trimStart().length;
-const excerpt = (line: string): string => Array.from(line.replace(/[\u0000-\u001F\u007F]/g, " ")).slice(0, 60).join("");
+const excerpt = (line: string): string =>
+  Array.from(line.replace(/[\u0000-\u001F\u007F]/g, " "))
+    .slice(0, 60)
+    .join("");
 const firstLine = (error: YAMLError): string =>
   (error.message.split("\n")[0] ?? "")
     .replace(/:$/, "")

@@ -35,7 +35,10 @@ describe("what stands in for a tool", () => {
   });
 
   it("is followed over versions, parameters mapped at each step", () => {
-    const links = [link(2, "s/a", "s/b", { params: { id: "number", note: "note" } }), link(5, "s/b", "s/c", { params: { number: "nr" } })];
+    const links = [
+      link(2, "s/a", "s/b", { params: { id: "number", note: "note" } }),
+      link(5, "s/b", "s/c", { params: { number: "nr" } }),
+    ];
     expect(follow("s/a", 1, links, ["s/c"])).toMatchObject({
       to: ["s/c"],
       level: "certain",
@@ -50,11 +53,18 @@ describe("what stands in for a tool", () => {
       link(2, "s/get", "s/read", { kind: "merged", fixedArguments: { method: "get" } }),
       link(3, "s/read", "s/query", { params: { id: "id", method: "action" } }),
     ];
-    expect(follow("s/get", 1, links, ["s/query"])).toMatchObject({ fixedArguments: { action: "get" }, level: "certain", kind: "merged" });
+    expect(follow("s/get", 1, links, ["s/query"])).toMatchObject({
+      fixedArguments: { action: "get" },
+      level: "certain",
+      kind: "merged",
+    });
   });
 
   it("is only proposed where a fixed argument was lost on the way", () => {
-    const links = [link(2, "s/get", "s/read", { fixedArguments: { method: "get" } }), link(3, "s/read", "s/query", { params: { id: "id" } })];
+    const links = [
+      link(2, "s/get", "s/read", { fixedArguments: { method: "get" } }),
+      link(3, "s/read", "s/query", { params: { id: "id" } }),
+    ];
     expect(follow("s/get", 1, links, ["s/query"])).toMatchObject({ fixedArguments: {}, level: "proposed" });
   });
 
@@ -89,8 +99,16 @@ describe("what stands in for a tool", () => {
       link(2, "s/ship", ["s/pack", "s/send"], { params: { order: "order", carrier: "carrier" } }),
       link(3, "s/send", "s/dispatch", { params: { carrier: "by" } }),
     ];
-    expect(follow("s/ship", 1, links, ["s/pack", "s/dispatch"])).toMatchObject({ to: ["s/pack", "s/dispatch"], kind: "split", level: "certain" });
-    expect(follow("s/ship", 1, links, ["s/dispatch"])).toMatchObject({ to: ["s/dispatch"], level: "proposed", params: { carrier: "by" } });
+    expect(follow("s/ship", 1, links, ["s/pack", "s/dispatch"])).toMatchObject({
+      to: ["s/pack", "s/dispatch"],
+      kind: "split",
+      level: "certain",
+    });
+    expect(follow("s/ship", 1, links, ["s/dispatch"])).toMatchObject({
+      to: ["s/dispatch"],
+      level: "proposed",
+      params: { carrier: "by" },
+    });
   });
 
   it("is one tool where the parts of a split were merged again", () => {
@@ -116,27 +134,38 @@ describe("over any links", () => {
 
   it("a chain ends, at tools that are there, by links of rising versions that nobody rejected", () => {
     fc.assert(
-      fc.property(fc.array(arbitraryLink, { maxLength: 12 }), key, fc.integer({ min: 0, max: 8 }), fc.uniqueArray(key), (links, tool, since, present) => {
-        const found = follow(tool, since, links, present);
-        if (found === undefined) return;
-        expect(present).not.toContain(tool);
-        expect(found.to.length).toBeGreaterThan(0);
-        expect(new Set(found.to).size).toBe(found.to.length);
-        for (const to of found.to) expect(present).toContain(to);
-        for (const step of found.links) {
-          expect(step.rejected).toBeUndefined();
-          expect(step.atVersion).toBeGreaterThan(since);
-        }
-        if (found.level === "certain") for (const step of found.links) expect(step.level).toBe("certain");
-      }),
+      fc.property(
+        fc.array(arbitraryLink, { maxLength: 12 }),
+        key,
+        fc.integer({ min: 0, max: 8 }),
+        fc.uniqueArray(key),
+        (links, tool, since, present) => {
+          const found = follow(tool, since, links, present);
+          if (found === undefined) return;
+          expect(present).not.toContain(tool);
+          expect(found.to.length).toBeGreaterThan(0);
+          expect(new Set(found.to).size).toBe(found.to.length);
+          for (const to of found.to) expect(present).toContain(to);
+          for (const step of found.links) {
+            expect(step.rejected).toBeUndefined();
+            expect(step.atVersion).toBeGreaterThan(since);
+          }
+          if (found.level === "certain") for (const step of found.links) expect(step.level).toBe("certain");
+        },
+      ),
     );
   });
 
   it("the order of the links does not matter", () => {
     fc.assert(
-      fc.property(fc.uniqueArray(arbitraryLink, { maxLength: 10, selector: (one) => one.id }), key, fc.uniqueArray(key), (links, tool, present) => {
-        expect(follow(tool, 0, [...links].reverse(), present)).toEqual(follow(tool, 0, links, present));
-      }),
+      fc.property(
+        fc.uniqueArray(arbitraryLink, { maxLength: 10, selector: (one) => one.id }),
+        key,
+        fc.uniqueArray(key),
+        (links, tool, present) => {
+          expect(follow(tool, 0, [...links].reverse(), present)).toEqual(follow(tool, 0, links, present));
+        },
+      ),
     );
   });
 });

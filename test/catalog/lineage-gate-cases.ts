@@ -13,7 +13,8 @@ export interface GateCase {
   readonly holds: (links: readonly LineageLink[]) => boolean;
 }
 
-const linkFrom = (links: readonly LineageLink[], from: string): LineageLink | undefined => links.find((link) => link.from === from);
+const linkFrom = (links: readonly LineageLink[], from: string): LineageLink | undefined =>
+  links.find((link) => link.from === from);
 const none = (from: string) => (links: readonly LineageLink[]) => linkFrom(links, from) === undefined;
 const notCertain = (from: string) => (links: readonly LineageLink[]) => linkFrom(links, from)?.level !== "certain";
 const proposed = (from: string) => (links: readonly LineageLink[]) => linkFrom(links, from)?.level === "proposed";
@@ -69,7 +70,12 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     says: "the routes of a service are not the service of a route",
     input: from(
       [tool("w/drop_route_of_service", "Drops what belongs together in the gateway, for good.", ID)],
-      [tool("w/drop_service_of_route", "Drops what belongs together in the gateway for good, at once.", { ...ID, now: "boolean At once." })],
+      [
+        tool("w/drop_service_of_route", "Drops what belongs together in the gateway for good, at once.", {
+          ...ID,
+          now: "boolean At once.",
+        }),
+      ],
     ),
     holds: notCertain("w/drop_route_of_service"),
   },
@@ -92,26 +98,51 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "twin-unique": {
     says: "tools that share contract and text cannot be told apart by them",
     input: from(
-      [tool("w/arm_siren", "Changes the state of the siren in a hall.", ID), tool("w/mute_siren", "Changes the state of the siren in a hall.", ID)],
-      [tool("w/siren_hush", "Changes the state of the siren in a hall.", ID), tool("w/siren_ready", "Changes the state of the siren in a hall.", ID)],
+      [
+        tool("w/arm_siren", "Changes the state of the siren in a hall.", ID),
+        tool("w/mute_siren", "Changes the state of the siren in a hall.", ID),
+      ],
+      [
+        tool("w/siren_hush", "Changes the state of the siren in a hall.", ID),
+        tool("w/siren_ready", "Changes the state of the siren in a hall.", ID),
+      ],
     ),
     holds: allNotCertain,
   },
   "twin-conflict": {
     says: "equal contract and text do not make switching on of switching off",
-    input: from([tool("w/enable_relay", "Sets the relay of the pump at once.", ID)], [tool("w/disable_relay", "Sets the relay of the pump at once.", ID)]),
+    input: from(
+      [tool("w/enable_relay", "Sets the relay of the pump at once.", ID)],
+      [tool("w/disable_relay", "Sets the relay of the pump at once.", ID)],
+    ),
     holds: proposed("w/enable_relay"),
   },
   "bulk-support": {
     says: "two tools make no rule",
     input: from(
       [
-        tool("w/ledger_book", "Books an amount of money on an account of the ledger.", { "amount!": "number Amount.", "account!": "string Account.", text: "string Text." }),
-        tool("w/ledger_void", "Takes a booked entry off an account of the ledger with a reason.", { "entry!": "string Entry.", "reason!": "string Why.", by: "string Who." }),
+        tool("w/ledger_book", "Books an amount of money on an account of the ledger.", {
+          "amount!": "number Amount.",
+          "account!": "string Account.",
+          text: "string Text.",
+        }),
+        tool("w/ledger_void", "Takes a booked entry off an account of the ledger with a reason.", {
+          "entry!": "string Entry.",
+          "reason!": "string Why.",
+          by: "string Who.",
+        }),
       ],
       [
-        tool("w/finance_ledger_book", "Books an amount on an account of the ledger once a checker has signed.", { "amount!": "number Amount.", "account!": "string Account.", "checker!": "string Who." }),
-        tool("w/finance_ledger_void", "Takes an entry off the ledger with a reason, once a checker has signed.", { "entry!": "string Entry.", "checker!": "string Who.", "reason!": "string Why." }),
+        tool("w/finance_ledger_book", "Books an amount on an account of the ledger once a checker has signed.", {
+          "amount!": "number Amount.",
+          "account!": "string Account.",
+          "checker!": "string Who.",
+        }),
+        tool("w/finance_ledger_void", "Takes an entry off the ledger with a reason, once a checker has signed.", {
+          "entry!": "string Entry.",
+          "checker!": "string Who.",
+          "reason!": "string Why.",
+        }),
       ],
     ),
     holds: allNotCertain,
@@ -119,12 +150,20 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "bulk-bijective": {
     says: "a rule that gives one tool two successors says nothing of it",
     input: from(
-      ["crane", "truck", "ferry", "lorry"].map((noun) => tool(`w/harbour_${noun}_reserve`, `Reserves a ${noun} in the harbour for an hour.`, { "hour!": "string Hour." })),
+      ["crane", "truck", "ferry", "lorry"].map((noun) =>
+        tool(`w/harbour_${noun}_reserve`, `Reserves a ${noun} in the harbour for an hour.`, { "hour!": "string Hour." }),
+      ),
       [
         ...["crane", "truck", "ferry", "lorry"].map((noun) =>
-          tool(`w/port_harbour_${noun}_reserve`, `Reserves a ${noun} in the harbour for an hour and a gang.`, { "hour!": "string Hour.", gang: "string Gang." }),
+          tool(`w/port_harbour_${noun}_reserve`, `Reserves a ${noun} in the harbour for an hour and a gang.`, {
+            "hour!": "string Hour.",
+            gang: "string Gang.",
+          }),
         ),
-        tool("w/harbour_port_crane_reserve", "Reserves a crane in the harbour for an hour and a gang, a gang.", { "hour!": "string Hour.", gang: "string Gang." }),
+        tool("w/harbour_port_crane_reserve", "Reserves a crane in the harbour for an hour and a gang, a gang.", {
+          "hour!": "string Hour.",
+          gang: "string Gang.",
+        }),
       ],
     ),
     holds: notCertain("w/harbour_crane_reserve"),
@@ -132,8 +171,12 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "bulk-conflict": {
     says: "creating does not become deleting because a family of names says so",
     input: from(
-      ["folder", "shelf", "drawer"].map((noun) => tool(`w/create_${noun}`, `Work on a ${noun} of the archive by its name.`, { "name!": "string Name." })),
-      ["folder", "shelf", "drawer"].map((noun) => tool(`w/delete_${noun}`, `Work on a ${noun} of the archive by its name, for good.`, { "name!": "string Name." })),
+      ["folder", "shelf", "drawer"].map((noun) =>
+        tool(`w/create_${noun}`, `Work on a ${noun} of the archive by its name.`, { "name!": "string Name." }),
+      ),
+      ["folder", "shelf", "drawer"].map((noun) =>
+        tool(`w/delete_${noun}`, `Work on a ${noun} of the archive by its name, for good.`, { "name!": "string Name." }),
+      ),
     ),
     holds: allNotCertain,
   },
@@ -157,14 +200,22 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     says: "a prefix that most of its tools do not bear out is no rule",
     input: from(
       [
-        ...["lamp", "fan", "valve"].map((noun) => tool(`w/${noun}_toggle`, `Switches the ${noun} of a room over at once.`, { "room!": "string Room.", speed: "number Speed." })),
+        ...["lamp", "fan", "valve"].map((noun) =>
+          tool(`w/${noun}_toggle`, `Switches the ${noun} of a room over at once.`, {
+            "room!": "string Room.",
+            speed: "number Speed.",
+          }),
+        ),
         tool("w/north_toggle", "Rings the bell of the chapel.", { "times!": "integer Times." }),
         tool("w/south_toggle", "Feeds the fish in the pond.", { "grams!": "integer Grams." }),
         tool("w/east_toggle", "Winds the clock of the tower.", { "turns!": "integer Turns." }),
       ],
       [
         ...["lamp", "fan", "valve"].map((noun) =>
-          tool(`w/hall_${noun}_toggle`, `Switches a ${noun} over that hangs above the stage of a room.`, { "room!": "string Room.", "dim!": "number Dim." }),
+          tool(`w/hall_${noun}_toggle`, `Switches a ${noun} over that hangs above the stage of a room.`, {
+            "room!": "string Room.",
+            "dim!": "number Dim.",
+          }),
         ),
         tool("w/hall_north_toggle", "Draws the curtain.", { "speed!": "number Speed." }),
         tool("w/hall_south_toggle", "Plays music.", { "song!": "string Song." }),
@@ -176,8 +227,20 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "bulk-unrelated-words": {
     says: "a word that gives way to an unrelated one needs more than a family",
     input: from(
-      ["book", "void", "print"].map((act) => tool(`w/ticket_${act}_now`, `Tickets for the tram, to ${act} at a machine with coins.`, { "line!": "string Line.", "zone!": "string Zone.", "coins!": "number Coins." })),
-      ["book", "void", "print"].map((act) => tool(`w/voucher_${act}_now`, `Vouchers for the tram museum, to ${act} at a desk or at a machine.`, { "line!": "string Line.", "zone!": "string Zone.", "desk!": "string Desk." })),
+      ["book", "void", "print"].map((act) =>
+        tool(`w/ticket_${act}_now`, `Tickets for the tram, to ${act} at a machine with coins.`, {
+          "line!": "string Line.",
+          "zone!": "string Zone.",
+          "coins!": "number Coins.",
+        }),
+      ),
+      ["book", "void", "print"].map((act) =>
+        tool(`w/voucher_${act}_now`, `Vouchers for the tram museum, to ${act} at a desk or at a machine.`, {
+          "line!": "string Line.",
+          "zone!": "string Zone.",
+          "desk!": "string Desk.",
+        }),
+      ),
     ),
     holds: allNotCertain,
   },
@@ -185,10 +248,22 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     says: "a prefix that few of the tools take is held to more",
     input: from(
       [
-        ...["click", "drag", "hover"].map((act) => tool(`w/${act}`, `Perform ${act} on an element of the page by its handle.`, { "handle!": "string Handle.", times: "integer Times." })),
-        ...["alpha", "beta", "gamma", "delta", "omega"].map((noun) => tool(`w/${noun}_trace`, `Records ${noun} waves of a brain.`, { [`${noun}!`]: "string Which." })),
+        ...["click", "drag", "hover"].map((act) =>
+          tool(`w/${act}`, `Perform ${act} on an element of the page by its handle.`, {
+            "handle!": "string Handle.",
+            times: "integer Times.",
+          }),
+        ),
+        ...["alpha", "beta", "gamma", "delta", "omega"].map((noun) =>
+          tool(`w/${noun}_trace`, `Records ${noun} waves of a brain.`, { [`${noun}!`]: "string Which." }),
+        ),
       ],
-      ["click", "drag", "hover"].map((act) => tool(`w/browser_${act}`, `Do a ${act} on an element in the window of a browser.`, { "handle!": "string Handle.", "window!": "string Window." })),
+      ["click", "drag", "hover"].map((act) =>
+        tool(`w/browser_${act}`, `Do a ${act} on an element in the window of a browser.`, {
+          "handle!": "string Handle.",
+          "window!": "string Window.",
+        }),
+      ),
     ),
     holds: allNotCertain,
   },
@@ -196,12 +271,22 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     says: "two things that live on side by side are not one thing renamed",
     input: from(
       [
-        ...["table", "index", "view"].map((noun) => tool(`w/lion_${noun}_drop`, `Drops a ${noun} of the database on the server.`, { "server!": "string Server.", "name!": "string Name." })),
+        ...["table", "index", "view"].map((noun) =>
+          tool(`w/lion_${noun}_drop`, `Drops a ${noun} of the database on the server.`, {
+            "server!": "string Server.",
+            "name!": "string Name.",
+          }),
+        ),
         tool("w/lion_backup", "Keeps a copy of the lion database.", ID),
         tool("w/tiger_backup", "Keeps a copy of the tiger database.", ID),
       ],
       [
-        ...["table", "index", "view"].map((noun) => tool(`w/tiger_${noun}_drop`, `Drops a ${noun} of the database on that server.`, { "server!": "string Server.", "name!": "string Name." })),
+        ...["table", "index", "view"].map((noun) =>
+          tool(`w/tiger_${noun}_drop`, `Drops a ${noun} of the database on that server.`, {
+            "server!": "string Server.",
+            "name!": "string Name.",
+          }),
+        ),
         tool("w/lion_backup", "Keeps a copy of the lion database.", ID),
         tool("w/tiger_backup", "Keeps a copy of the tiger database.", ID),
       ],
@@ -230,7 +315,10 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "kept-unchanged": {
     says: "a neighbour that stayed as it was is not proposed",
     input: from(
-      [tool("w/get_contract", "Reads a contract by number.", ID), tool("w/get_contract_history", "Tells who changed a contract, and when.", ID)],
+      [
+        tool("w/get_contract", "Reads a contract by number.", ID),
+        tool("w/get_contract_history", "Tells who changed a contract, and when.", ID),
+      ],
       [tool("w/get_contract_history", "Tells who changed a contract, and when.", ID)],
     ),
     holds: none("w/get_contract"),
@@ -238,15 +326,26 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "kept-needs-evidence": {
     says: "a neighbour of like text is not certain because it moved",
     input: from(
-      [tool("w/show_berth", "Shows a berth of the marina with depth and length.", ID), tool("w/view_berth", "Shows a berth of the marina with depth, length.", ID)],
-      [tool("w/view_berth", "Shows a berth of the marina with depth, length.", { "id!": "string Number.", unit: "string Unit." })],
+      [
+        tool("w/show_berth", "Shows a berth of the marina with depth and length.", ID),
+        tool("w/view_berth", "Shows a berth of the marina with depth, length.", ID),
+      ],
+      [
+        tool("w/view_berth", "Shows a berth of the marina with depth, length.", {
+          "id!": "string Number.",
+          unit: "string Unit.",
+        }),
+      ],
     ),
     holds: proposed("w/show_berth"),
   },
   "kept-alias": {
     says: "a neighbour that never did the same is not proposed",
     input: from(
-      [tool("w/list_invoice_labels", "Lists labels of an invoice.", ID), tool("w/list_invoice", "Lists labels and lines of an invoice.", ID)],
+      [
+        tool("w/list_invoice_labels", "Lists labels of an invoice.", ID),
+        tool("w/list_invoice", "Lists labels and lines of an invoice.", ID),
+      ],
       [tool("w/list_invoice", "Lists labels and lines of an invoice.", ID)],
     ),
     holds: none("w/list_invoice_labels"),
@@ -259,23 +358,52 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
         tool("w/create_paper_review_sheet", "Creates a review of a paper.", ID),
         tool("w/delete_paper_review_sheet", "Deletes a review of a paper.", ID),
       ],
-      [tool("w/paper_review_sheet_write", "Write reviews of papers.", { "method!": "string(create|delete) What to do.", "id!": "string Number." })],
+      [
+        tool("w/paper_review_sheet_write", "Write reviews of papers.", {
+          "method!": "string(create|delete) What to do.",
+          "id!": "string Number.",
+        }),
+      ],
     ),
     holds: (links) => Object.keys(linkFrom(links, "w/create_pending_paper_review_sheet")?.fixedArguments ?? {}).length === 0,
   },
   "method-siblings": {
     says: "one fitting mode with other parameters is no certainty",
     input: from(
-      [tool("w/rotate_image", "Turns a picture by degrees.", { "picture!": "string Picture.", "degrees!": "number Degrees.", "fill!": "string Colour." })],
-      [tool("w/image_edit", "Edits pictures.", { "action!": "string(rotate|crop|blur) What to do.", "file!": "string File.", "amount!": "string How much." })],
+      [
+        tool("w/rotate_image", "Turns a picture by degrees.", {
+          "picture!": "string Picture.",
+          "degrees!": "number Degrees.",
+          "fill!": "string Colour.",
+        }),
+      ],
+      [
+        tool("w/image_edit", "Edits pictures.", {
+          "action!": "string(rotate|crop|blur) What to do.",
+          "file!": "string File.",
+          "amount!": "string How much.",
+        }),
+      ],
     ),
     holds: proposed("w/rotate_image"),
   },
   "method-alone": {
     says: "one fitting mode with other parameters is no certainty",
     input: from(
-      [tool("w/rotate_image", "Turns a picture by degrees.", { "picture!": "string Picture.", "degrees!": "number Degrees.", "fill!": "string Colour." })],
-      [tool("w/image_edit", "Edits pictures.", { "action!": "string(rotate|crop|blur) What to do.", "file!": "string File.", "amount!": "string How much." })],
+      [
+        tool("w/rotate_image", "Turns a picture by degrees.", {
+          "picture!": "string Picture.",
+          "degrees!": "number Degrees.",
+          "fill!": "string Colour.",
+        }),
+      ],
+      [
+        tool("w/image_edit", "Edits pictures.", {
+          "action!": "string(rotate|crop|blur) What to do.",
+          "file!": "string File.",
+          "amount!": "string How much.",
+        }),
+      ],
     ),
     holds: proposed("w/rotate_image"),
   },
@@ -283,33 +411,58 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     says: "half the words of a text make no certainty",
     input: from(
       [tool("w/get_tide", "Tells when the water is high at a harbour.", ID)],
-      [tool("w/show_tide_moon", "Tells when the water is high at a harbour by the moon, its phase, its distance and the season.", ID)],
+      [
+        tool(
+          "w/show_tide_moon",
+          "Tells when the water is high at a harbour by the moon, its phase, its distance and the season.",
+          ID,
+        ),
+      ],
     ),
     holds: proposed("w/get_tide"),
   },
   "certain-coverage": {
     says: "equal texts with other parameters make no certainty",
     input: from(
-      [tool("w/get_fare", "Works out the price of a ride through the town.", { "line!": "string Line.", "zone!": "string Zone.", "age!": "integer Age." })],
-      [tool("w/show_fare_price", "Works out the price of a ride through the town.", { "route!": "string Route.", "class!": "string Class." })],
+      [
+        tool("w/get_fare", "Works out the price of a ride through the town.", {
+          "line!": "string Line.",
+          "zone!": "string Zone.",
+          "age!": "integer Age.",
+        }),
+      ],
+      [
+        tool("w/show_fare_price", "Works out the price of a ride through the town.", {
+          "route!": "string Route.",
+          "class!": "string Class.",
+        }),
+      ],
     ),
     holds: proposed("w/get_fare"),
   },
   "certain-name": {
     says: "a text without a like name makes no certainty",
     input: from(
-      [tool("w/get_fare", "Works out the price of a ride through the town.", { "line!": "string Line.", "zone!": "string Zone." })],
-      [tool("w/quote", "Works out the price of a ride through the town.", { "line!": "string Line.", "zone!": "string Zone.", day: "string Day." })],
+      [
+        tool("w/get_fare", "Works out the price of a ride through the town.", {
+          "line!": "string Line.",
+          "zone!": "string Zone.",
+        }),
+      ],
+      [
+        tool("w/quote", "Works out the price of a ride through the town.", {
+          "line!": "string Line.",
+          "zone!": "string Zone.",
+          day: "string Day.",
+        }),
+      ],
     ),
     holds: proposed("w/get_fare"),
   },
   "certain-mutual": {
     says: "a second tool of like text is not certain beside the first",
     input: from(
-      [
-        tool("w/get_stamp", GLOSSARY, ID),
-        tool("w/show_stamp_mark", `${GLOSSARY} A quiz.`, ID),
-      ],
+      [tool("w/get_stamp", GLOSSARY, ID), tool("w/show_stamp_mark", `${GLOSSARY} A quiz.`, ID)],
       [tool("w/fetch_stamp", `${GLOSSARY} And hints.`, { "id!": "string Number.", note: "string Note." })],
     ),
     holds: notCertain("w/show_stamp_mark"),
@@ -325,10 +478,22 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "certain-margin": {
     says: "two successors that fit almost alike are a question",
     input: from(
-      [tool("w/create_recipe", "Writes a recipe down with amounts for some guests.", { "recipe!": "string Recipe.", "guests!": "integer Guests." })],
       [
-        tool("w/add_recipe", "Writes a recipe down with amounts for all guests.", { "recipe!": "string Recipe.", "guests!": "integer Guests." }),
-        tool("w/insert_recipe", "Writes a recipe down with amounts for some guests, a table and a cook.", { "recipe!": "string Recipe.", "guests!": "integer Guests.", "cook!": "string Cook." }),
+        tool("w/create_recipe", "Writes a recipe down with amounts for some guests.", {
+          "recipe!": "string Recipe.",
+          "guests!": "integer Guests.",
+        }),
+      ],
+      [
+        tool("w/add_recipe", "Writes a recipe down with amounts for all guests.", {
+          "recipe!": "string Recipe.",
+          "guests!": "integer Guests.",
+        }),
+        tool("w/insert_recipe", "Writes a recipe down with amounts for some guests, a table and a cook.", {
+          "recipe!": "string Recipe.",
+          "guests!": "integer Guests.",
+          "cook!": "string Cook.",
+        }),
       ],
     ),
     holds: notCertain("w/create_recipe"),
@@ -347,8 +512,22 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "certain-conflict": {
     says: "reading never becomes writing with certainty",
     input: from(
-      [tool("w/hall_thermostat", "Temperature of the hall in degrees.", { "hall!": "string Hall." }, { annotations: { readOnlyHint: true } })],
-      [tool("w/hall_thermostat_dial", "Temperature of the hall in degrees.", { "hall!": "string Hall.", degrees: "number Degrees." }, { annotations: { readOnlyHint: false } })],
+      [
+        tool(
+          "w/hall_thermostat",
+          "Temperature of the hall in degrees.",
+          { "hall!": "string Hall." },
+          { annotations: { readOnlyHint: true } },
+        ),
+      ],
+      [
+        tool(
+          "w/hall_thermostat_dial",
+          "Temperature of the hall in degrees.",
+          { "hall!": "string Hall.", degrees: "number Degrees." },
+          { annotations: { readOnlyHint: false } },
+        ),
+      ],
     ),
     holds: notCertain("w/hall_thermostat"),
   },
@@ -356,7 +535,12 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     says: "listing does not become getting with certainty",
     input: from(
       [tool("w/list_vaults", "Vaults of the bank with their keys and owners.", { bank: "string Bank." })],
-      [tool("w/get_vault", "Vaults of the bank with their keys and owners, by number.", { bank: "string Bank.", number: "string Number." })],
+      [
+        tool("w/get_vault", "Vaults of the bank with their keys and owners, by number.", {
+          bank: "string Bank.",
+          number: "string Number.",
+        }),
+      ],
     ),
     holds: proposed("w/list_vaults"),
   },
@@ -368,7 +552,10 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
         tool("w/drop_namespaces", "Throws some away for good.", { "names!": "array Names." }),
       ],
       [
-        tool("w/list_bucket_tables", "Lists all of them, a page at a time.", { "bucket!": "string Bucket.", page: "integer Page." }),
+        tool("w/list_bucket_tables", "Lists all of them, a page at a time.", {
+          "bucket!": "string Bucket.",
+          page: "integer Page.",
+        }),
         tool("w/drop_namespaces", "Throws some away for good.", { "names!": "array Names." }),
       ],
     ),
@@ -377,8 +564,18 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "certain-lone-word": {
     says: "a special case is not certain to be the general one",
     input: from(
-      [tool("w/increment_tally_counter_float", "Increments the tally counter of a key by an amount, fractions too.", { "key!": "string Key.", "amount!": "number Amount." })],
-      [tool("w/increment_tally_counter", "Increments the tally counter of a key by an amount.", { "key!": "string Key.", "amount!": "number Amount." })],
+      [
+        tool("w/increment_tally_counter_float", "Increments the tally counter of a key by an amount, fractions too.", {
+          "key!": "string Key.",
+          "amount!": "number Amount.",
+        }),
+      ],
+      [
+        tool("w/increment_tally_counter", "Increments the tally counter of a key by an amount.", {
+          "key!": "string Key.",
+          "amount!": "number Amount.",
+        }),
+      ],
     ),
     holds: proposed("w/increment_tally_counter_float"),
   },
@@ -386,7 +583,12 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     says: "a merged tool without a mode for deleting did not take deleting over",
     input: from(
       [tool("w/delete_alarm", "Deletes an alarm rule.", { "rule!": "string Rule." })],
-      [tool("w/manage_alarm", "Manage alarm rules: list and get.", { "operation!": "string(list|get) What to do.", rule: "string Rule." })],
+      [
+        tool("w/manage_alarm", "Manage alarm rules: list and get.", {
+          "operation!": "string(list|get) What to do.",
+          rule: "string Rule.",
+        }),
+      ],
     ),
     holds: none("w/delete_alarm"),
   },
@@ -395,8 +597,14 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     input: from(
       [tool("w/get_garden_plan", "Shows beds and paths of a garden as a drawing.", { "garden!": "string Garden." })],
       [
-        tool("w/get_garden_sun", "Tells hours of light for a garden by month.", { "garden!": "string Garden.", "month!": "string Month." }),
-        tool("w/get_garden_soil", "Measures acid and water in the ground.", { "garden!": "string Garden.", "depth!": "number Depth." }),
+        tool("w/get_garden_sun", "Tells hours of light for a garden by month.", {
+          "garden!": "string Garden.",
+          "month!": "string Month.",
+        }),
+        tool("w/get_garden_soil", "Measures acid and water in the ground.", {
+          "garden!": "string Garden.",
+          "depth!": "number Depth.",
+        }),
       ],
     ),
     holds: none("w/get_garden_plan"),
@@ -416,7 +624,12 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     says: "little in common is nothing, even alone",
     input: from(
       [tool("w/get_garden_plan", "Shows beds and paths of a garden as a drawing.", { "garden!": "string Garden." })],
-      [tool("w/rent_garden", "Lends a plot of a garden for some summers.", { "tenant!": "string Tenant.", "summers!": "number Summers." })],
+      [
+        tool("w/rent_garden", "Lends a plot of a garden for some summers.", {
+          "tenant!": "string Tenant.",
+          "summers!": "number Summers.",
+        }),
+      ],
     ),
     holds: none("w/get_garden_plan"),
   },
@@ -425,8 +638,14 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     input: from(
       [tool("w/get_garden_plan", "Shows beds and paths of a garden as a drawing.", { "garden!": "string Garden." })],
       [
-        tool("w/get_garden_sun", "Tells hours of light for a garden by month.", { "garden!": "string Garden.", "month!": "string Month." }),
-        tool("w/get_garden_soil", "Measures acid and water in the ground.", { "garden!": "string Garden.", "depth!": "number Depth." }),
+        tool("w/get_garden_sun", "Tells hours of light for a garden by month.", {
+          "garden!": "string Garden.",
+          "month!": "string Month.",
+        }),
+        tool("w/get_garden_soil", "Measures acid and water in the ground.", {
+          "garden!": "string Garden.",
+          "depth!": "number Depth.",
+        }),
       ],
     ),
     holds: none("w/get_garden_plan"),
@@ -445,7 +664,12 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "split-parts": {
     says: "one part makes no split",
     input: from(
-      [tool("w/manage_seat", "Manages seats of a theatre.", { "action!": "string(reserve|swap) What to do.", "seat!": "string Seat." })],
+      [
+        tool("w/manage_seat", "Manages seats of a theatre.", {
+          "action!": "string(reserve|swap) What to do.",
+          "seat!": "string Seat.",
+        }),
+      ],
       [tool("w/reserve_seat", "Reserves a seat of a theatre.", { "seat!": "string Seat." })],
     ),
     holds: (links) => links.every((link) => link.kind !== "split"),
@@ -453,10 +677,19 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
   "split-likeness": {
     says: "a tool that shares a word only is no part",
     input: from(
-      [tool("w/ship_order", "Packs the goods of an order and hands them to a carrier.", { "order!": "string Order.", "carrier!": "string Carrier." })],
+      [
+        tool("w/ship_order", "Packs the goods of an order and hands them to a carrier.", {
+          "order!": "string Order.",
+          "carrier!": "string Carrier.",
+        }),
+      ],
       [
         tool("w/pack_order", "Packs the goods of an order.", { "order!": "string Order." }),
-        tool("w/rate_carrier", "Gives stars to a carrier.", { "carrier!": "string Carrier.", "stars!": "integer Stars.", "text!": "string Text." }),
+        tool("w/rate_carrier", "Gives stars to a carrier.", {
+          "carrier!": "string Carrier.",
+          "stars!": "integer Stars.",
+          "text!": "string Text.",
+        }),
       ],
     ),
     holds: (links) => links.every((link) => link.kind !== "split"),
@@ -466,11 +699,17 @@ export const GATE_CASES: Readonly<Record<GateId, GateCase>> = {
     input: from(
       [
         tool("w/get_flight", "Reads flight times and seats of a flight.", { flight: "string Flight." }),
-        tool("w/get_flight_times", "Reads flight times with delays and gates.", { flight: "string Flight.", gate: "string Gate." }),
+        tool("w/get_flight_times", "Reads flight times with delays and gates.", {
+          flight: "string Flight.",
+          gate: "string Gate.",
+        }),
       ],
       [
         tool("w/get_flight_seats", "Reads seats of a flight.", { flight: "string Flight." }),
-        tool("w/get_flight_clock", "Reads flight times with delays and gates, live.", { flight: "string Flight.", gate: "string Gate." }),
+        tool("w/get_flight_clock", "Reads flight times with delays and gates, live.", {
+          flight: "string Flight.",
+          gate: "string Gate.",
+        }),
       ],
     ),
     holds: (links) => links.every((link) => link.kind !== "split"),

@@ -21,7 +21,10 @@ const random = fc.integer().map((seed) => {
 describe("over small catalogs", () => {
   it("tools that leave for good have no certain successor and hardly a proposed one", () => {
     const tally = emptyTally();
-    fc.assert(fc.property(catalog, random, (tools, draw) => deleteQuarter(tools, draw, tally)), { seed: 7, numRuns: 200 });
+    fc.assert(
+      fc.property(catalog, random, (tools, draw) => deleteQuarter(tools, draw, tally)),
+      { seed: 7, numRuns: 200 },
+    );
     expect(tally.certain).toBe(0);
     expect(tally.proposed).toBeLessThanOrEqual(0.02 * tally.removed);
   });
@@ -35,7 +38,10 @@ describe("over small catalogs", () => {
 
   it("siblings that come while others leave are not certain", () => {
     const tally = emptyTally();
-    fc.assert(fc.property(catalog, random, (tools, draw) => swapSiblings(tools, draw, tally)), { seed: 7, numRuns: 200 });
+    fc.assert(
+      fc.property(catalog, random, (tools, draw) => swapSiblings(tools, draw, tally)),
+      { seed: 7, numRuns: 200 },
+    );
     expect(tally.certain).toBeLessThanOrEqual(0.01 * tally.removed);
   });
 
@@ -62,10 +68,16 @@ describe("over small catalogs", () => {
     fc.assert(
       fc.property(catalog, catalog, fc.array(fc.boolean(), { minLength: 24, maxLength: 24 }), (left, right, draws) => {
         const before = left.filter((_tool, at) => draws[at] === true);
-        const after = [...left.filter((_tool, at) => draws[at + 6] === true), ...right.filter((_tool, at) => draws[at + 12] === true)];
+        const after = [
+          ...left.filter((_tool, at) => draws[at + 6] === true),
+          ...right.filter((_tool, at) => draws[at + 12] === true),
+        ];
         const input = movement(before, [...new Map(after.map((tool) => [tool.key, tool])).values()]);
         const links = findLineage(input);
-        const [gone, there] = [input.removed.map((tool) => tool.key), [...input.added, ...input.kept.map((pair) => pair.after)].map((tool) => tool.key)];
+        const [gone, there] = [
+          input.removed.map((tool) => tool.key),
+          [...input.added, ...input.kept.map((pair) => pair.after)].map((tool) => tool.key),
+        ];
         for (const link of links) {
           expect(gone).toContain(link.from);
           for (const to of link.to) expect(there).toContain(to);
@@ -80,12 +92,15 @@ describe("over small catalogs", () => {
 const data = sharedData("");
 
 describe("over labelled histories", () => {
-  it.skipIf(data === undefined).each(["github-mcp-server", "azure-mcp"])("takeovers of %s are found, and hardly one is wrong", (name) => {
-    const history = playHistory(name, readVersions(data ?? "", name), true);
-    const figures = scoreHistory(history, readRows(data ?? "", history));
-    expect(figures.found).toBeGreaterThanOrEqual(0.95 * figures.rows);
-    expect(figures.certain.right).toBeGreaterThanOrEqual(0.99 * figures.certain.emitted);
-    expect(figures.all.right).toBeGreaterThanOrEqual(0.95 * figures.all.emitted);
-    expect(figures.fixed.right).toBeGreaterThanOrEqual(0.95 * figures.fixed.emitted);
-  });
+  it.skipIf(data === undefined).each(["github-mcp-server", "azure-mcp"])(
+    "takeovers of %s are found, and hardly one is wrong",
+    (name) => {
+      const history = playHistory(name, readVersions(data ?? "", name), true);
+      const figures = scoreHistory(history, readRows(data ?? "", history));
+      expect(figures.found).toBeGreaterThanOrEqual(0.95 * figures.rows);
+      expect(figures.certain.right).toBeGreaterThanOrEqual(0.99 * figures.certain.emitted);
+      expect(figures.all.right).toBeGreaterThanOrEqual(0.95 * figures.all.emitted);
+      expect(figures.fixed.right).toBeGreaterThanOrEqual(0.95 * figures.fixed.emitted);
+    },
+  );
 });

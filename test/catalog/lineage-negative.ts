@@ -43,7 +43,8 @@ export function areUnrelated(catalog: readonly Tool[], other: readonly Tool[]): 
   const names = new Set(catalog.map((tool) => tool.name.toLowerCase().replace(/[^a-z0-9]/g, "")));
   const texts = new Set(catalog.map((tool) => tool.description));
   return !other.some(
-    (tool) => names.has(tool.name.toLowerCase().replace(/[^a-z0-9]/g, "")) || (tool.description !== "" && texts.has(tool.description)),
+    (tool) =>
+      names.has(tool.name.toLowerCase().replace(/[^a-z0-9]/g, "")) || (tool.description !== "" && texts.has(tool.description)),
   );
 }
 

@@ -32,7 +32,10 @@ describe("the sample shop", () => {
     const there = new Set<string>(version(1).map((tool) => tool.key));
     const renamed = SHOP_LINEAGE.filter((truth) => truth.kind === "renamed");
     for (const { from, to } of renamed) {
-      expect(successors((to[0] ?? "") as Tool["key"], 2, back, (key) => there.has(key))).toMatchObject({ to: [from], level: "certain" });
+      expect(successors((to[0] ?? "") as Tool["key"], 2, back, (key) => there.has(key))).toMatchObject({
+        to: [from],
+        level: "certain",
+      });
     }
   });
 });

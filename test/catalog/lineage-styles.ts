@@ -13,7 +13,10 @@ const capital = (part: string): string => part.charAt(0).toUpperCase() + part.sl
 export const STYLES: Readonly<Record<string, (name: string) => string>> = {
   snake: (name) => low(name).join("_"),
   kebab: (name) => low(name).join("-"),
-  camel: (name) => low(name).map((part, at) => (at === 0 ? part : capital(part))).join(""),
+  camel: (name) =>
+    low(name)
+      .map((part, at) => (at === 0 ? part : capital(part)))
+      .join(""),
   pascal: (name) => low(name).map(capital).join(""),
   dotted: (name) => low(name).join("."),
   slashed: (name) => low(name).join("/"),

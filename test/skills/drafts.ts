@@ -11,7 +11,12 @@ export function draft(changes: Partial<SkillDraft> = {}): SkillDraft {
     tier: "atomic",
     description: "Cancel an order that is not shipped.",
     body: "## When to use\nNow.\n\n## Steps\n1. Cancel it: `shop/cancel_order` with order_id from the request.",
-    contract: { requires: [{ tool: "shop/cancel_order", contractDigest: DIGEST, params: ["order_id"], reads: [] }], uses: [], produces: [], evidence: [] },
+    contract: {
+      requires: [{ tool: "shop/cancel_order", contractDigest: DIGEST, params: ["order_id"], reads: [] }],
+      uses: [],
+      produces: [],
+      evidence: [],
+    },
     ...changes,
   };
 }
@@ -20,7 +25,35 @@ const word = fc.stringMatching(/^[a-z0-9]{1,8}$/);
 /** Text with everything YAML stumbles over. */
 export const anyText = fc.oneof(
   fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 }),
-  fc.string({ unit: fc.constantFrom(":", " ", "#", "-", "\n", "'", '"', "\\", "{", "[", "&", "*", "!", "|", "%", "@", "`", "\t", "a", "é", "\u2028", "\uFEFF", "🦊"), minLength: 1, maxLength: 40 }),
+  fc.string({
+    unit: fc.constantFrom(
+      ":",
+      " ",
+      "#",
+      "-",
+      "\n",
+      "'",
+      '"',
+      "\\",
+      "{",
+      "[",
+      "&",
+      "*",
+      "!",
+      "|",
+      "%",
+      "@",
+      "`",
+      "\t",
+      "a",
+      "é",
+      "\u2028",
+      "\uFEFF",
+      "🦊",
+    ),
+    minLength: 1,
+    maxLength: 40,
+  }),
 );
 /** No line breaks that reading would change, no lone surrogates, no NUL. */
 const clean = (text: string): string => text.replace(/[\u0000\uD800-\uDFFF]/g, "");
@@ -34,7 +67,11 @@ export const anyDraft: fc.Arbitrary<SkillDraft> = fc.record({
   license: fc.option(prose, { nil: undefined }),
   compatibility: fc.option(prose, { nil: undefined }),
   allowedTools: fc.option(prose, { nil: undefined }),
-  metadata: fc.dictionary(anyText.map((key) => `steward-k${clean(key)}`), anyText.map(clean), { maxKeys: 3 }),
+  metadata: fc.dictionary(
+    anyText.map((key) => `steward-k${clean(key)}`),
+    anyText.map(clean),
+    { maxKeys: 3 },
+  ),
   contract: fc.record({
     requires: fc.array(
       fc.record(
@@ -53,6 +90,9 @@ export const anyDraft: fc.Arbitrary<SkillDraft> = fc.record({
     ),
     uses: fc.array(word, { maxLength: 3 }),
     produces: fc.array(anyText, { maxLength: 3 }),
-    evidence: fc.array(fc.record({ trajectory: fc.constant(DIGEST), steps: fc.array(fc.nat(9), { maxLength: 3 }), verifier: word }), { maxLength: 2 }),
+    evidence: fc.array(
+      fc.record({ trajectory: fc.constant(DIGEST), steps: fc.array(fc.nat(9), { maxLength: 3 }), verifier: word }),
+      { maxLength: 2 },
+    ),
   }),
 });

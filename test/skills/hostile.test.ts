@@ -34,8 +34,21 @@ const codes = (problems: readonly { code: string }[]): string[] => [...new Set(p
 /** What a skill means, apart from how its file spells it. */
 function meaning(skill: Skill): object {
   const { name, tier, description, body, license, compatibility, allowedTools, contract } = skill;
-  const metadata = Object.entries(skill.metadata).map(([key, value]) => [key.startsWith(KEPT_PREFIX) ? key.slice(KEPT_PREFIX.length) : key, value]);
-  return { name, tier, description, body, license, compatibility, allowedTools, contract, metadata: metadata.filter(([key]) => key !== TIER_KEY).sort() };
+  const metadata = Object.entries(skill.metadata).map(([key, value]) => [
+    key.startsWith(KEPT_PREFIX) ? key.slice(KEPT_PREFIX.length) : key,
+    value,
+  ]);
+  return {
+    name,
+    tier,
+    description,
+    body,
+    license,
+    compatibility,
+    allowedTools,
+    contract,
+    metadata: metadata.filter(([key]) => key !== TIER_KEY).sort(),
+  };
 }
 
 describe("a hostile front matter", () => {
@@ -50,33 +63,52 @@ describe("a hostile front matter", () => {
     expect(problems.at(-1)?.text.length).toBeGreaterThan(20);
   });
 
-  it.each(cases.filter(([, expected]) => expected.outcome !== "refused"))("%s is read with every oddity named", (name, expected) => {
-    const { skill, problems } = parseSkill({ folder: name, files: { "SKILL.md": source(name) } }, "import");
-    expect(codes(problems)).toEqual(expected.problems);
-    expect(skill?.name).toBe(name);
-    if (expected.description !== undefined) expect(skill?.description).toBe(expected.description);
-    if (expected.body !== undefined) expect(skill?.body).toBe(expected.body);
-    if (expected.license !== undefined) expect(skill?.license ?? null).toBe(expected.license);
-    if (expected.allowedTools !== undefined) expect(skill?.allowedTools).toBe(expected.allowedTools);
-    if (expected.metadata !== undefined) expect({ ...skill?.metadata }).toEqual(expected.metadata);
-  });
+  it.each(cases.filter(([, expected]) => expected.outcome !== "refused"))(
+    "%s is read with every oddity named",
+    (name, expected) => {
+      const { skill, problems } = parseSkill({ folder: name, files: { "SKILL.md": source(name) } }, "import");
+      expect(codes(problems)).toEqual(expected.problems);
+      expect(skill?.name).toBe(name);
+      if (expected.description !== undefined) expect(skill?.description).toBe(expected.description);
+      if (expected.body !== undefined) expect(skill?.body).toBe(expected.body);
+      if (expected.license !== undefined) expect(skill?.license ?? null).toBe(expected.license);
+      if (expected.allowedTools !== undefined) expect(skill?.allowedTools).toBe(expected.allowedTools);
+      if (expected.metadata !== undefined) expect({ ...skill?.metadata }).toEqual(expected.metadata);
+    },
+  );
 
-  it.each(cases.filter(([, expected]) => expected.outcome !== "refused"))("%s goes through import, store and export with its bytes untouched", (name) => {
-    const files = { "SKILL.md": source(name) };
-    const plan = planImport([{ path: `/somewhere/${name}`, written: { folder: name, files } }], emptyLibrary);
-    const edits = plan.taken.map(({ skill, written }) => ({
-      record: { kind: "add" as const, skill: skill.name, cause: "import", signature: skill.digest, by: "import" as const },
-      files: written.files,
-      provenance: "import" as const,
-    }));
-    const revision = planRevision({ library: emptyLibrary, edits, at: "2026-01-01T00:00:00.000Z", cause: "import", catalogVersion: 0 });
-    const stored = new Map([...revision.written].map(([skill, texts]) => [skill, Object.fromEntries(Object.keys(texts).map((path) => {
-      const digest = revision.record.skills[skill]?.[path];
-      return [path, [...revision.objects].find(([key]) => key === digest)?.[1] ?? ""];
-    }))]));
-    const library = libraryFrom(JSON.parse(JSON.stringify(revision.record)) as typeof revision.record, stored);
-    expect([...library.skills.values()].map((skill) => skill.files)).toEqual([files]);
-  });
+  it.each(cases.filter(([, expected]) => expected.outcome !== "refused"))(
+    "%s goes through import, store and export with its bytes untouched",
+    (name) => {
+      const files = { "SKILL.md": source(name) };
+      const plan = planImport([{ path: `/somewhere/${name}`, written: { folder: name, files } }], emptyLibrary);
+      const edits = plan.taken.map(({ skill, written }) => ({
+        record: { kind: "add" as const, skill: skill.name, cause: "import", signature: skill.digest, by: "import" as const },
+        files: written.files,
+        provenance: "import" as const,
+      }));
+      const revision = planRevision({
+        library: emptyLibrary,
+        edits,
+        at: "2026-01-01T00:00:00.000Z",
+        cause: "import",
+        catalogVersion: 0,
+      });
+      const stored = new Map(
+        [...revision.written].map(([skill, texts]) => [
+          skill,
+          Object.fromEntries(
+            Object.keys(texts).map((path) => {
+              const digest = revision.record.skills[skill]?.[path];
+              return [path, [...revision.objects].find(([key]) => key === digest)?.[1] ?? ""];
+            }),
+          ),
+        ]),
+      );
+      const library = libraryFrom(JSON.parse(JSON.stringify(revision.record)) as typeof revision.record, stored);
+      expect([...library.skills.values()].map((skill) => skill.files)).toEqual([files]);
+    },
+  );
 
   it.each(cases.filter(([, expected]) => expected.outcome === "survives"))("%s means the same after strict writing", (name) => {
     const first = parseSkill({ folder: name, files: { "SKILL.md": source(name) } }, "import").skill;
@@ -90,10 +122,13 @@ describe("a hostile front matter", () => {
     expect(renderSkill(draftOf(second.skill))).toEqual(files);
   });
 
-  it.each(cases.filter(([, expected]) => expected.outcome === "kept, not written"))("%s is kept as it is, and strict writing refuses it by name", (name, expected) => {
-    const { skill } = parseSkill({ folder: name, files: { "SKILL.md": source(name) } }, "import");
-    if (skill === undefined) throw new Error("it should have been read");
-    expect(() => renderSkill(draftOf(skill))).toThrow(Fault);
-    expect(() => renderSkill(draftOf(skill))).toThrow(new RegExp(`${expected.code}:`));
-  });
+  it.each(cases.filter(([, expected]) => expected.outcome === "kept, not written"))(
+    "%s is kept as it is, and strict writing refuses it by name",
+    (name, expected) => {
+      const { skill } = parseSkill({ folder: name, files: { "SKILL.md": source(name) } }, "import");
+      if (skill === undefined) throw new Error("it should have been read");
+      expect(() => renderSkill(draftOf(skill))).toThrow(Fault);
+      expect(() => renderSkill(draftOf(skill))).toThrow(new RegExp(`${expected.code}:`));
+    },
+  );
 });

@@ -10,7 +10,8 @@ const tools = toolMap(
   tool("web/fetch-page", ["url"]),
   tool("git.hub/listIssues", ["owner"]),
 );
-const inferred = (body: string) => inferRequirements(body, tools).map(({ tool: key, params, anyGroup }) => [key, params, anyGroup]);
+const inferred = (body: string) =>
+  inferRequirements(body, tools).map(({ tool: key, params, anyGroup }) => [key, params, anyGroup]);
 
 describe("what a foreign skill seems to need", () => {
   it.each([
@@ -41,17 +42,32 @@ describe("what a foreign skill seems to need", () => {
   });
 
   it("is not read out of everyday words, fenced examples or unknown names", () => {
-    expect(inferred("Please search the web and fetch the page. See src/get_orders.ts and `other/tool`.\n```\nget_order\n```")).toEqual([]);
+    expect(
+      inferred("Please search the web and fetch the page. See src/get_orders.ts and `other/tool`.\n```\nget_order\n```"),
+    ).toEqual([]);
   });
 
   it("is marked inferred, with the digest of now, and added only beside what the contract states", () => {
-    const contract = { format: "contract/1", requires: [{ tool: "shop/get_order", contractDigest: "a".repeat(64), params: [], reads: [] }], uses: [], produces: [], evidence: [] };
-    const files = { "SKILL.md": "---\nname: a\ndescription: b\n---\nCall `get_order` and `listIssues`.", "references/contract.json": JSON.stringify(contract) };
+    const contract = {
+      format: "contract/1",
+      requires: [{ tool: "shop/get_order", contractDigest: "a".repeat(64), params: [], reads: [] }],
+      uses: [],
+      produces: [],
+      evidence: [],
+    };
+    const files = {
+      "SKILL.md": "---\nname: a\ndescription: b\n---\nCall `get_order` and `listIssues`.",
+      "references/contract.json": JSON.stringify(contract),
+    };
     const { skill } = parseSkill({ folder: "a", files }, "import");
     if (skill === undefined) throw new Error("unreadable");
     const [stated, found, ...rest] = withInferred(skill, tools).requires;
     expect(stated).toEqual(contract.requires[0]);
-    expect(found).toMatchObject({ tool: "git.hub/listIssues", inferred: true, contractDigest: tools.get("git.hub/listIssues" as never)?.digests.contract });
+    expect(found).toMatchObject({
+      tool: "git.hub/listIssues",
+      inferred: true,
+      contractDigest: tools.get("git.hub/listIssues" as never)?.digests.contract,
+    });
     expect(rest).toEqual([]);
   });
 });

@@ -4,15 +4,34 @@ import { libraryRevisionFormat, type EditRecord, type Library } from "../../src/
 import type { SkillName } from "../../src/model/ids.js";
 import { sha256 } from "../../src/catalog/canonical.js";
 import { planImport } from "../../src/skills/import.js";
-import { emptyLibrary, libraryFrom, planRevision, readLibrary, skillDigest, type LibraryEdit, type SkillFiles } from "../../src/skills/library.js";
+import {
+  emptyLibrary,
+  libraryFrom,
+  planRevision,
+  readLibrary,
+  skillDigest,
+  type LibraryEdit,
+  type SkillFiles,
+} from "../../src/skills/library.js";
 import { lintLibrary, lintSkill, LINT_RULES } from "../../src/skills/lint.js";
 import { parseSkill, renderSkill } from "../../src/skills/text.js";
 import { draft } from "./drafts.js";
 
 const AT = "2026-01-01T00:00:00.000Z";
-const record = (skill: string, kind: EditRecord["kind"] = "add"): EditRecord => ({ kind, skill, cause: "test", signature: `${kind}:${skill}`, by: "human" });
-const files = (name: string, body = "Do it."): SkillFiles => renderSkill(draft({ name, body, contract: { requires: [], uses: [], produces: [], evidence: [] } }));
-const add = (name: string, body?: string): LibraryEdit => ({ record: record(name), files: files(name, body), provenance: "human" });
+const record = (skill: string, kind: EditRecord["kind"] = "add"): EditRecord => ({
+  kind,
+  skill,
+  cause: "test",
+  signature: `${kind}:${skill}`,
+  by: "human",
+});
+const files = (name: string, body = "Do it."): SkillFiles =>
+  renderSkill(draft({ name, body, contract: { requires: [], uses: [], produces: [], evidence: [] } }));
+const add = (name: string, body?: string): LibraryEdit => ({
+  record: record(name),
+  files: files(name, body),
+  provenance: "human",
+});
 const next = (library: Library, edits: readonly LibraryEdit[], more: object = {}) =>
   planRevision({ library, edits, at: AT, cause: "test", catalogVersion: 1, ...more });
 
@@ -41,7 +60,10 @@ describe("a library revision", () => {
   });
 
   it("read whole equals the one advanced step by step, over any history", () => {
-    const edit = fc.record({ name: fc.constantFrom("atomic-a", "atomic-b", "atomic-c"), body: fc.constantFrom("One.", "Two.", "Three.") });
+    const edit = fc.record({
+      name: fc.constantFrom("atomic-a", "atomic-b", "atomic-c"),
+      body: fc.constantFrom("One.", "Two.", "Three."),
+    });
     const step = fc.oneof(
       fc.array(edit, { maxLength: 3 }).map((edits) => ({ edits, removed: [] as string[] })),
       fc.constantFrom("atomic-a", "atomic-b").map((name) => ({ edits: [] as { name: string; body: string }[], removed: [name] })),
@@ -51,8 +73,17 @@ describe("a library revision", () => {
         const store = new Map<string, string>();
         let library = emptyLibrary;
         for (const { edits, removed } of steps) {
-          const plan = next(library, edits.map(({ name, body }) => add(name, body)), { removed });
-          library = apply(store, library, edits.map(({ name, body }) => add(name, body)), { removed });
+          const plan = next(
+            library,
+            edits.map(({ name, body }) => add(name, body)),
+            { removed },
+          );
+          library = apply(
+            store,
+            library,
+            edits.map(({ name, body }) => add(name, body)),
+            { removed },
+          );
           expect(fromStore(store, plan.record)).toEqual(library);
         }
         expect(library.revision).toBe(steps.length);
@@ -74,10 +105,14 @@ describe("a library revision", () => {
     const store = new Map<string, string>();
     const verified = new Map([["atomic-a" as SkillName, { "shop/x": { contract: "c", text: "t", document: "d" } }]]);
     const one = apply(store, emptyLibrary, [add("atomic-a"), add("atomic-b")], { verified });
-    const two = apply(store, one, [{ record: record("atomic-b", "modify"), files: files("atomic-b", "New."), provenance: "rules" }]);
+    const two = apply(store, one, [
+      { record: record("atomic-b", "modify"), files: files("atomic-b", "New."), provenance: "rules" },
+    ]);
     expect(two.lock.skills["atomic-a"]).toEqual(one.lock.skills["atomic-a"]);
     expect(two.lock.skills["atomic-b"]).toMatchObject({ revision: 2, provenance: "rules" });
-    const three = apply(store, two, [{ record: record("atomic-a", "keep") }], { verified: new Map([["atomic-a", { "shop/y": { contract: "1", text: "2", document: "3" } }]]) });
+    const three = apply(store, two, [{ record: record("atomic-a", "keep") }], {
+      verified: new Map([["atomic-a", { "shop/y": { contract: "1", text: "2", document: "3" } }]]),
+    });
     expect(three.lock.skills["atomic-a"]?.verified).toEqual({ "shop/y": { contract: "1", text: "2", document: "3" } });
     expect(three.lock.skills["atomic-a"]?.revision).toBe(1);
   });
@@ -85,12 +120,20 @@ describe("a library revision", () => {
   it("leaves out an edit that cannot be read and says so; the skill is as before", () => {
     const store = new Map<string, string>();
     const one = apply(store, emptyLibrary, [add("atomic-a")]);
-    const broken = { record: record("atomic-a", "modify"), files: { "SKILL.md": "no front matter" }, provenance: "human" as const };
+    const broken = {
+      record: record("atomic-a", "modify"),
+      files: { "SKILL.md": "no front matter" },
+      provenance: "human" as const,
+    };
     const plan = next(one, [broken, add("atomic-b")]);
-    expect(plan.problems).toEqual([{ code: "skill-refused", where: "atomic-a", text: expect.stringContaining("must start with a line") }]);
+    expect(plan.problems).toEqual([
+      { code: "skill-refused", where: "atomic-a", text: expect.stringContaining("must start with a line") },
+    ]);
     expect(plan.record.skills["atomic-a"]).toEqual(one.lock.skills["atomic-a"]?.files);
     expect(plan.record.edits.map((edit) => edit.skill)).toEqual(["atomic-b"]);
-    const misnamed = next(one, [{ record: record("atomic-c"), files: { "SKILL.md": "---\nname: x\ndescription: y\n---\nz" }, provenance: "human" }]);
+    const misnamed = next(one, [
+      { record: record("atomic-c"), files: { "SKILL.md": "---\nname: x\ndescription: y\n---\nz" }, provenance: "human" },
+    ]);
     expect(misnamed.problems).toEqual([]);
     expect(Object.keys(misnamed.record.skills)).toEqual(["atomic-a", "atomic-c"]);
   });
@@ -126,10 +169,16 @@ describe("the digest of a skill", () => {
 });
 
 describe("import", () => {
-  const found = (path: string, folder: string, body: string) => ({ path, written: { folder, files: { "SKILL.md": `---\nname: ${folder}\ndescription: A thing.\n---\n${body}` } } });
+  const found = (path: string, folder: string, body: string) => ({
+    path,
+    written: { folder, files: { "SKILL.md": `---\nname: ${folder}\ndescription: A thing.\n---\n${body}` } },
+  });
 
   it("takes the first of two skills of one name, names both places, and takes identical copies once [F08]", () => {
-    const plan = planImport([found("/one/a", "a", "x"), found("/two/a", "a", "y"), found("/three/a", "a", "x"), found("/one/b", "b", "z")], emptyLibrary);
+    const plan = planImport(
+      [found("/one/a", "a", "x"), found("/two/a", "a", "y"), found("/three/a", "a", "x"), found("/one/b", "b", "z")],
+      emptyLibrary,
+    );
     expect(plan.taken.map(({ path, kind }) => [path, kind])).toEqual([
       ["/one/a", "add"],
       ["/one/b", "add"],
@@ -148,13 +197,24 @@ describe("import", () => {
       { record: record("theirs"), files: found("", "theirs", "old").written.files, provenance: "import" },
       { record: record("same"), files: found("", "same", "same").written.files, provenance: "import" },
     ]);
-    const plan = planImport([found("/x/mine", "mine", "new"), found("/x/theirs", "theirs", "new"), found("/x/same", "same", "same")], library);
+    const plan = planImport(
+      [found("/x/mine", "mine", "new"), found("/x/theirs", "theirs", "new"), found("/x/same", "same", "same")],
+      library,
+    );
     expect(plan.taken.map(({ skill, kind }) => [skill.name, kind])).toEqual([["theirs", "modify"]]);
     expect(plan.problems.map((problem) => problem.code)).toEqual(expect.arrayContaining(["skill-name-taken", "skill-known"]));
   });
 
   it("knows a skill under one name for good: what is stored is read back as the same skill [F09]", () => {
-    const plan = planImport([{ path: "/x", written: { folder: "PDF Tools", files: { "SKILL.md": "---\nname: PDF Tools!\ndescription: A thing.\n---\nx" } } }], emptyLibrary);
+    const plan = planImport(
+      [
+        {
+          path: "/x",
+          written: { folder: "PDF Tools", files: { "SKILL.md": "---\nname: PDF Tools!\ndescription: A thing.\n---\nx" } },
+        },
+      ],
+      emptyLibrary,
+    );
     const [taken] = plan.taken;
     expect(taken?.written.folder).toBe("pdf-tools");
     if (taken === undefined) throw new Error("nothing taken");
@@ -169,8 +229,14 @@ describe("lint", () => {
     if (read === undefined) throw new Error("unreadable");
     return read;
   };
-  const codes = (changes: Parameters<typeof draft>[0], provenance?: "starter" | "import") => lintSkill(skill(changes, provenance)).map((problem) => problem.code);
-  const need = (tool: string, params: string[] = ["order_id"], contractDigest = "ab".repeat(32)) => ({ tool, contractDigest, params, reads: [] });
+  const codes = (changes: Parameters<typeof draft>[0], provenance?: "starter" | "import") =>
+    lintSkill(skill(changes, provenance)).map((problem) => problem.code);
+  const need = (tool: string, params: string[] = ["order_id"], contractDigest = "ab".repeat(32)) => ({
+    tool,
+    contractDigest,
+    params,
+    reads: [],
+  });
   const contract = (requires: ReturnType<typeof need>[], uses: string[] = []) => ({ requires, uses, produces: [], evidence: [] });
   const body = (steps: string) => `## When to use\nNow.\n\n## Steps\n${steps}`;
 
@@ -182,7 +248,10 @@ describe("lint", () => {
     ["tier-prefix", { name: "cancel-order" }],
     ["description-long-for-lists", { description: "x".repeat(201) }],
     ["section-missing", { body: "1. Cancel it: `shop/cancel_order` with order_id from the request.\n2. Done" }],
-    ["step-with-several-tools", { body: body("1. Do `shop/a` and `shop/b`."), contract: contract([need("shop/a", []), need("shop/b", [])]) }],
+    [
+      "step-with-several-tools",
+      { body: body("1. Do `shop/a` and `shop/b`."), contract: contract([need("shop/a", []), need("shop/b", [])]) },
+    ],
     ["plan-step-calls-tool", { name: "plan-x", tier: "planning" }],
     ["step-arguments-form", { body: body("1. Call `shop/a` somehow."), contract: contract([need("shop/a", [])]) }],
     ["step-reference", { body: body("1. Do: `shop/a` with x from step 1."), contract: contract([need("shop/a", ["x"])]) }],
@@ -195,7 +264,10 @@ describe("lint", () => {
     ["contract-digest", { contract: contract([need("shop/cancel_order", ["order_id"], "abc")]) }],
     ["contract-tool-form", { contract: contract([need("shop/cancel_order"), need("noslash", [])]) }],
     ["uses-itself", { contract: contract([need("shop/cancel_order")], ["atomic-cancel-order"]) }],
-    ["link-missing", { body: body("1. Cancel it: `shop/cancel_order` with order_id from the request.\n\nSee [notes](references/notes.md).") }],
+    [
+      "link-missing",
+      { body: body("1. Cancel it: `shop/cancel_order` with order_id from the request.\n\nSee [notes](references/notes.md).") },
+    ],
     ["invisible-characters", { description: "Cancel\u202E an order" }],
   ];
   it.each(cases)("names %s", (code, changes) => {
@@ -204,12 +276,21 @@ describe("lint", () => {
 
   it("reports everything at once and asks of other authors only what the format asks", () => {
     const bad = { name: "cancel", body: "See [x](y.md).", contract: contract([need("shop/a", ["x"], "0")]) };
-    expect(codes(bad)).toEqual(expect.arrayContaining(["link-missing", "contract-digest", "tier-prefix", "section-missing", "contract-tool-not-named"]));
+    expect(codes(bad)).toEqual(
+      expect.arrayContaining(["link-missing", "contract-digest", "tier-prefix", "section-missing", "contract-tool-not-named"]),
+    );
     expect(codes(bad, "import")).toEqual(["link-missing", "contract-digest"]);
   });
 
   it("has a test for each of its rules", () => {
-    const format = ["name-rules", "description-too-long", "description-angle-brackets", "compatibility-too-long", "body-too-long", "metadata-prefix"];
+    const format = [
+      "name-rules",
+      "description-too-long",
+      "description-angle-brackets",
+      "compatibility-too-long",
+      "body-too-long",
+      "metadata-prefix",
+    ];
     expect(LINT_RULES.map((rule) => rule.code).sort()).toEqual([...cases.map(([code]) => code), ...format].sort());
     const long = `---\nname: x\ndescription: "a <b> ${"x".repeat(1100)}"\ncompatibility: ${"y".repeat(501)}\nmetadata: {author: me, steward-tier: atomic}\n---\n${"z".repeat(901)}`;
     const read = parseSkill({ folder: "x", files: { "SKILL.md": long } }, "starter").skill;
@@ -220,7 +301,15 @@ describe("lint", () => {
   it("misses skills that are built on and not there", () => {
     const plan = planRevision({
       library: emptyLibrary,
-      edits: [{ record: record("atomic-a"), files: renderSkill(draft({ name: "atomic-a", body: body("1. Do it with skill `atomic-b`."), contract: contract([], ["atomic-b"]) })), provenance: "starter" }],
+      edits: [
+        {
+          record: record("atomic-a"),
+          files: renderSkill(
+            draft({ name: "atomic-a", body: body("1. Do it with skill `atomic-b`."), contract: contract([], ["atomic-b"]) }),
+          ),
+          provenance: "starter",
+        },
+      ],
       at: AT,
       cause: "test",
       catalogVersion: 0,

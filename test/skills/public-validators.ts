@@ -17,12 +17,15 @@ export function publicValidatorProblems(folder: string, text: string): string[] 
   }
   if (typeof fields !== "object" || fields === null || Array.isArray(fields)) return ["front matter is not a map"];
   const { name, description, compatibility, metadata, ...rest } = fields as Record<string, unknown>;
-  for (const field of Object.keys(rest)) if (!["license", "allowed-tools"].includes(field)) problems.push(`unexpected field ${field}`);
-  if (typeof name !== "string" || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64) problems.push("name breaks the rules");
+  for (const field of Object.keys(rest))
+    if (!["license", "allowed-tools"].includes(field)) problems.push(`unexpected field ${field}`);
+  if (typeof name !== "string" || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64)
+    problems.push("name breaks the rules");
   if (name !== folder) problems.push("name is not the folder");
   if (typeof description !== "string" || description.trim() === "") problems.push("no description");
   else if (description.length > 1024 || /[<>]/.test(description)) problems.push("description breaks the rules");
-  if (compatibility !== undefined && (typeof compatibility !== "string" || compatibility.length > 500)) problems.push("compatibility breaks the rules");
+  if (compatibility !== undefined && (typeof compatibility !== "string" || compatibility.length > 500))
+    problems.push("compatibility breaks the rules");
   if (metadata !== undefined) {
     if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) problems.push("metadata is not a map");
     else if (Object.values(metadata).some((value) => typeof value !== "string")) problems.push("metadata is not flat strings");

@@ -27,7 +27,10 @@ describe("steps", () => {
   });
 
   it("go on over indented and wrapped lines and end at the next heading", () => {
-    expect(parseSteps("## Steps\n1. a\n   goes on\nand on\n\n   and on\n2. b\n\nAfterword.\n").map((step) => step.text)).toEqual(["a goes on and on and on", "b"]);
+    expect(parseSteps("## Steps\n1. a\n   goes on\nand on\n\n   and on\n2. b\n\nAfterword.\n").map((step) => step.text)).toEqual([
+      "a goes on and on and on",
+      "b",
+    ]);
   });
 
   it("of other authors are found under their own words and headings", () => {
@@ -43,7 +46,9 @@ describe("steps", () => {
   });
 
   it("have a goal without tools, skills and arguments", () => {
-    expect(goals("## Steps\n1. Look up the order: `shop/get_order` with order_id from the request; it must be `paid`.")).toEqual(["Look up the order"]);
+    expect(goals("## Steps\n1. Look up the order: `shop/get_order` with order_id from the request; it must be `paid`.")).toEqual([
+      "Look up the order",
+    ]);
     expect(goals("## Steps\n1. Cancel it with skill `atomic-cancel-order`.")).toEqual(["Cancel it"]);
     expect(goals("## Steps\n1. Use `house-style` to write it.", ["house-style"])).toEqual(["to write it"]);
     expect(goals("## Steps\n1. Set the mode to `fast`, then stop.")).toEqual(["Set the mode to `fast`, then stop"]);
@@ -63,10 +68,20 @@ describe("the call sentence", () => {
       name,
       source: fc.oneof(
         fc.record({ kind: fc.constant("request" as const), field: fc.option(name, { nil: undefined }) }),
-        fc.record({ kind: fc.constant("step" as const), step: fc.integer({ min: 1, max: 30 }), field: fc.option(name, { nil: undefined }) }),
+        fc.record({
+          kind: fc.constant("step" as const),
+          step: fc.integer({ min: 1, max: 30 }),
+          field: fc.option(name, { nil: undefined }),
+        }),
         fc.record({
           kind: fc.constant("literal" as const),
-          value: fc.oneof(fc.string({ maxLength: 20 }).filter((text) => !/[`\n]/.test(text)), fc.boolean(), fc.integer(), fc.constant(null), fc.array(fc.string({ maxLength: 5 }), { maxLength: 3 })),
+          value: fc.oneof(
+            fc.string({ maxLength: 20 }).filter((text) => !/[`\n]/.test(text)),
+            fc.boolean(),
+            fc.integer(),
+            fc.constant(null),
+            fc.array(fc.string({ maxLength: 5 }), { maxLength: 3 }),
+          ),
         }),
       ),
       optional: fc.boolean(),
@@ -93,7 +108,23 @@ describe("the call sentence", () => {
   });
 
   it("is either read and written back to the letter, or not taken for one", () => {
-    const part = fc.constantFrom("Do it: ", "`shop/a`", " with ", "x from ", "the request", "step 2", ", ", " and ", "y = ", '"v"', " if given", " of ", ".", " in ", "z");
+    const part = fc.constantFrom(
+      "Do it: ",
+      "`shop/a`",
+      " with ",
+      "x from ",
+      "the request",
+      "step 2",
+      ", ",
+      " and ",
+      "y = ",
+      '"v"',
+      " if given",
+      " of ",
+      ".",
+      " in ",
+      "z",
+    );
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
         const text = parts.join("");
@@ -118,19 +149,24 @@ describe("the call sentence", () => {
 
 describe("the brief form", () => {
   const skill = (body: string): Skill => {
-    const read = parseSkill({ folder: "a", files: { "SKILL.md": `---\nname: a\ndescription: What it is.\n---\n${body}\n` } }, "import").skill;
+    const read = parseSkill(
+      { folder: "a", files: { "SKILL.md": `---\nname: a\ndescription: What it is.\n---\n${body}\n` } },
+      "import",
+    ).skill;
     if (read === undefined) throw new Error("unreadable");
     return read;
   };
 
   it("has the description and every step whole", () => {
-    expect(briefOf(skill("## When to use\nLong talk.\n\n## Steps\n1. One: `a/b`.\n2. Two\n   goes on.\n\n## Gotchas\n- more"))).toBe(
-      "What it is.\n1. One: `a/b`.\n2. Two goes on.",
-    );
+    expect(
+      briefOf(skill("## When to use\nLong talk.\n\n## Steps\n1. One: `a/b`.\n2. Two\n   goes on.\n\n## Gotchas\n- more")),
+    ).toBe("What it is.\n1. One: `a/b`.\n2. Two goes on.");
   });
 
   it("has the first paragraph where there are no steps", () => {
-    expect(briefOf(skill("# Title\n\nFirst paragraph\nof two lines.\n\nSecond."))).toBe("What it is.\nFirst paragraph of two lines.");
+    expect(briefOf(skill("# Title\n\nFirst paragraph\nof two lines.\n\nSecond."))).toBe(
+      "What it is.\nFirst paragraph of two lines.",
+    );
   });
 });
 
@@ -156,7 +192,10 @@ describe("a body made to be slow", () => {
     ["backticks", "`".repeat(size)],
     ["colons before spans", `## Steps\n1. ${": `".repeat(size / 3)}`],
   ])("(%s) is still read, linted, inferred from and shortened", (_what, body) => {
-    const { skill, problems } = parseSkill({ folder: "a", files: { "SKILL.md": `---\nname: a\ndescription: A thing.\n---\n${body}` } }, "starter");
+    const { skill, problems } = parseSkill(
+      { folder: "a", files: { "SKILL.md": `---\nname: a\ndescription: A thing.\n---\n${body}` } },
+      "starter",
+    );
     expect(problems.map((problem) => problem.code)).toContain("tier-missing");
     if (skill === undefined) throw new Error("unreadable");
     lintSkill(skill);
@@ -170,7 +209,9 @@ describe("a body made to be slow", () => {
         const found = sections(lines.join("\n"));
         for (const section of found) {
           if (section.rank > 0) expect(lines[section.line]).toMatch(/^#/);
-          expect(section.text.split("\n").some((line) => section.rank === 1 && line === "# a" && !lines.includes("```"))).toBe(false);
+          expect(section.text.split("\n").some((line) => section.rank === 1 && line === "# a" && !lines.includes("```"))).toBe(
+            false,
+          );
         }
       }),
     );

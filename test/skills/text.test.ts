@@ -21,7 +21,10 @@ describe("writing and reading a skill", () => {
         expect(skill?.license).toBe(one.license?.trim());
         expect(skill?.metadata[TIER_KEY]).toBe(one.tier);
         expect(Object.keys(skill?.metadata ?? {}).length).toBe(1 + Object.keys(one.metadata ?? {}).length);
-        expect({ ...skill?.contract, format: undefined }).toEqual({ ...JSON.parse(JSON.stringify(one.contract)), format: undefined });
+        expect({ ...skill?.contract, format: undefined }).toEqual({
+          ...JSON.parse(JSON.stringify(one.contract)),
+          format: undefined,
+        });
       }),
       { numRuns: 200 },
     );
@@ -50,17 +53,25 @@ describe("writing and reading a skill", () => {
 
   it("reads any text at all without throwing, and never without a skill or a reason", () => {
     fc.assert(
-      fc.property(fc.oneof(anyText, fc.tuple(anyText, anyText).map(([head, body]) => `---\nname: a\n${head}\n---\n${body}`)), (text) => {
-        const { skill, problems } = read({ "SKILL.md": text });
-        expect(skill !== undefined || problems.length > 0).toBe(true);
-      }),
+      fc.property(
+        fc.oneof(
+          anyText,
+          fc.tuple(anyText, anyText).map(([head, body]) => `---\nname: a\n${head}\n---\n${body}`),
+        ),
+        (text) => {
+          const { skill, problems } = read({ "SKILL.md": text });
+          expect(skill !== undefined || problems.length > 0).toBe(true);
+        },
+      ),
       { numRuns: 1_000 },
     );
   });
 
   it("is the same without the YAML parser, wherever that is not needed", () => {
     const line = fc.oneof(
-      fc.tuple(fc.constantFrom("", "", "", "  ", "   "), fc.constantFrom("a", "b", "c", "d", "e", "f", "metadata", "A"), anyText).map(([indent, key, text]) => `${indent}${key}: ${JSON.stringify(text)}`),
+      fc
+        .tuple(fc.constantFrom("", "", "", "  ", "   "), fc.constantFrom("a", "b", "c", "d", "e", "f", "metadata", "A"), anyText)
+        .map(([indent, key, text]) => `${indent}${key}: ${JSON.stringify(text)}`),
       fc.constantFrom("metadata:", "metadata: {}", "", "# remark", 'a: "x" # y', 'a: "\\x41"', 'a: "\\e"', "a: 'x'"),
     );
     let short = 0;
@@ -82,8 +93,13 @@ describe("writing and reading a skill", () => {
   });
 
   it("quotes every scalar, so that no reader takes one for a number, a date or a truth value", () => {
-    const text = renderSkill(draft({ description: "yes", metadata: { "steward-since": "2026-01-02" }, license: "1.10" }))["SKILL.md"] ?? "";
-    const values = text.split("---\n")[1]?.split("\n").filter((line) => /: ./.test(line)) ?? [];
+    const text =
+      renderSkill(draft({ description: "yes", metadata: { "steward-since": "2026-01-02" }, license: "1.10" }))["SKILL.md"] ?? "";
+    const values =
+      text
+        .split("---\n")[1]
+        ?.split("\n")
+        .filter((line) => /: ./.test(line)) ?? [];
     expect(values.length).toBe(5);
     for (const line of values) expect(line).toMatch(/^ *[a-z-]+: ".*"$/);
   });
@@ -189,9 +205,12 @@ describe("lenient reading", () => {
 describe("the folder of a skill", () => {
   const files = skillMd("name: some-skill\ndescription: A thing.");
 
-  it.each(["../evil", "a/b", "a\\b", "C:evil", ".", "..", "", "a\u0000b", "__proto__", " a"])("named %j is refused [S06]", (folder) => {
-    expect(codes(files, folder).at(-1)).toBe("path-unsafe");
-  });
+  it.each(["../evil", "a/b", "a\\b", "C:evil", ".", "..", "", "a\u0000b", "__proto__", " a"])(
+    "named %j is refused [S06]",
+    (folder) => {
+      expect(codes(files, folder).at(-1)).toBe("path-unsafe");
+    },
+  );
 
   it.each(["../x", "/etc/passwd", "a/../../b", "a\\..\\b", "C:\\x", "a//b", "a/./b", "a/ b", `${"x".repeat(256)}`])(
     "with a file %j is refused [S06]",
@@ -203,7 +222,9 @@ describe("the folder of a skill", () => {
 
   it("without SKILL.md, or with too many files or bytes, is refused", () => {
     expect(codes({ "skill.md": "x" })).toEqual(["skill-file-missing"]);
-    expect(codes({ ...files, ...Object.fromEntries(Array.from({ length: 512 }, (_, n) => [`f${n}`, ""])) })).toEqual(["too-many-files"]);
+    expect(codes({ ...files, ...Object.fromEntries(Array.from({ length: 512 }, (_, n) => [`f${n}`, ""])) })).toEqual([
+      "too-many-files",
+    ]);
     expect(codes({ ...files, "assets/big": "x".repeat(16 * 1024 * 1024) })).toEqual(["skill-too-large"]);
   });
 

@@ -144,9 +144,12 @@ function certainBecause(
   if (!keeper.reaches("certain-tie", margin)) return undefined;
   if (method?.exact === true) {
     if (keeper.reaches("method-siblings", siblings)) return `${siblings} tools became modes of it`;
-    return keeper.reaches("method-alone", likeness.coverage) ? "its mode says what the old tool did, and the parameters are there" : undefined;
+    return keeper.reaches("method-alone", likeness.coverage)
+      ? "its mode says what the old tool did, and the parameters are there"
+      : undefined;
   }
-  if (!keeper.holds("certain-conflict", !likeness.conflict) || !keeper.holds("certain-same-act", actsAgree(first))) return undefined;
+  if (!keeper.holds("certain-conflict", !likeness.conflict) || !keeper.holds("certain-same-act", actsAgree(first)))
+    return undefined;
   if (!keeper.holds("certain-mutual", mutual)) return undefined;
   const foreign = foreignWords(first.old, target.profile, corpus);
   if (!keeper.holds("certain-living-word", !foreign.living)) return undefined;
@@ -157,7 +160,9 @@ function certainBecause(
   if (keeper.reaches("certain-text", likeness.text ?? 0) && covered) return "the texts agree and the parameters are there";
   const lone = (foreign.dropped.length === 0) !== (foreign.brought.length === 0);
   const clear = keeper.reaches("certain-score", first.score) && keeper.reaches("certain-margin", margin);
-  return clear && keeper.holds("certain-lone-word", !lone) ? "name, text and parameters agree, far ahead of any other" : undefined;
+  return clear && keeper.holds("certain-lone-word", !lone)
+    ? "name, text and parameters agree, far ahead of any other"
+    : undefined;
 }
 
 function actsAgree({ old, target }: Candidate): boolean {

@@ -35,7 +35,10 @@ export function bulkPairs(
 ): Pair[] {
   const rules = [...votes(olds, news, settled).values()]
     .filter((rule) => keeper.reaches("bulk-support", rule.edges.length))
-    .map((rule) => ({ rule, edges: standingEdges(rule, isFamily(rule, [...olds, ...settled.map((pair) => pair.old)]), corpus, keeper) }))
+    .map((rule) => ({
+      rule,
+      edges: standingEdges(rule, isFamily(rule, [...olds, ...settled.map((pair) => pair.old)]), corpus, keeper),
+    }))
     .filter(({ edges }) => edges.length > 0 && keeper.reaches("bulk-support", edges.length))
     .sort((a, b) => b.edges.length - a.edges.length || (named(a.rule) < named(b.rule) ? -1 : 1));
   const [takenOld, takenNew] = [new Set<Profile>(), new Set<Profile>()];
@@ -47,7 +50,13 @@ export function bulkPairs(
       if (edge.settled) continue;
       takenOld.add(edge.old);
       takenNew.add(edge.next);
-      found.push({ old: edge.old, next: edge.next, score: 0.95, certain: true, evidence: [`${edges.length} tools follow the same change of name: ${named(rule)}`] });
+      found.push({
+        old: edge.old,
+        next: edge.next,
+        score: 0.95,
+        certain: true,
+        evidence: [`${edges.length} tools follow the same change of name: ${named(rule)}`],
+      });
     }
   }
   return found;
@@ -83,7 +92,8 @@ function votes(olds: readonly Profile[], news: readonly Profile[], settled: read
   for (const pair of settled) if (pair.certain) vote(pair.old, pair.next, true);
   for (const old of olds) {
     for (const end of [`^${old.words[0]?.text ?? ""}`, `$${old.words.at(-1)?.text ?? ""}`]) {
-      for (const next of ends.get(end) ?? []) if (end.startsWith("^") || old.words[0]?.text !== next.words[0]?.text) vote(old, next, false);
+      for (const next of ends.get(end) ?? [])
+        if (end.startsWith("^") || old.words[0]?.text !== next.words[0]?.text) vote(old, next, false);
     }
   }
   return rules;
@@ -118,7 +128,8 @@ function edgePasses(rule: Rule, family: boolean, { old, next, settled }: Edge, c
   if (!keeper.holds("bulk-conflict", !alike.conflict)) return false;
   const equal = old.tool.digests.contract === next.tool.digests.contract;
   const text = alike.text ?? (equal ? 0.6 : 0);
-  if (!keeper.holds("bulk-likeness", keeper.reaches("bulk-likeness", text) && (alike.coverage >= 0.5 || text >= 0.4))) return false;
+  if (!keeper.holds("bulk-likeness", keeper.reaches("bulk-likeness", text) && (alike.coverage >= 0.5 || text >= 0.4)))
+    return false;
   if (!keeper.holds("number-requires", !numberDiffers(old, next) || sameRequired(old, next))) return false;
   if (!keeper.holds("bulk-living-word", !foreignWords(old, next, corpus).living)) return false;
   if (related(rule) && keeper.holds("bulk-family", family)) return true;

@@ -104,7 +104,10 @@ export function gainOf(old: Profile, target: Target, corpus: Corpus): number {
 
 /** The words by which the old tool is told from others: of its name, and its parameters. */
 function ownWords(old: Profile): Set<string> {
-  return new Set([...old.words.filter((word) => !word.verb).map((word) => word.stem), ...old.parameters.map((parameter) => parameter.joined)]);
+  return new Set([
+    ...old.words.filter((word) => !word.verb).map((word) => word.stem),
+    ...old.parameters.map((parameter) => parameter.joined),
+  ]);
 }
 
 /**
@@ -125,9 +128,12 @@ export function candidatesOf(
   const found = new Map<Profile, Candidate[]>();
   for (const old of olds) {
     const touch = new Float64Array(targets.length);
-    for (const [term, weight] of old.text) for (const { at, weight: other } of byTerm.get(`t ${term}`) ?? []) add(touch, at, weight * other);
+    for (const [term, weight] of old.text)
+      for (const { at, weight: other } of byTerm.get(`t ${term}`) ?? []) add(touch, at, weight * other);
     for (const word of stemsOf(old)) for (const { at, weight } of byTerm.get(`n ${word}`) ?? []) add(touch, at, weight);
-    const worth = [...touch.keys()].filter((at) => (touch[at] ?? 0) >= TOUCH_FLOOR).sort((a, b) => (touch[b] ?? 0) - (touch[a] ?? 0));
+    const worth = [...touch.keys()]
+      .filter((at) => (touch[at] ?? 0) >= TOUCH_FLOOR)
+      .sort((a, b) => (touch[b] ?? 0) - (touch[a] ?? 0));
     const own: Candidate[] = [];
     for (const at of worth.slice(0, MOST_COMPARED)) {
       const target = targets[at];

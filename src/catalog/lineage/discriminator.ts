@@ -26,7 +26,9 @@ export interface Discriminator {
 }
 
 const STRONG = new Set(["method", "action", "operation", "op", "verb", "command"].map(stem));
-const WEAK = new Set(["mode", "type", "kind", "task", "subcommand", "resource", "what", "target", "view", "include", "category"].map(stem));
+const WEAK = new Set(
+  ["mode", "type", "kind", "task", "subcommand", "resource", "what", "target", "view", "include", "category"].map(stem),
+);
 /** More values than this list data (countries, units), not acts. */
 const MOST_VALUES = 40;
 /** A longer value names no act. */
@@ -86,7 +88,8 @@ function collect(schema: JsonObject, root: JsonObject, into: Set<string>, depth:
 }
 
 /** `- 'add' - …`, `1. get_diff - …`, `* close: …` at the start of a line. */
-const LISTED = /^[ \t]{0,20}(?:[-*•]|\d{1,2}[.)])[ \t]{0,20}['"`]?([A-Za-z][A-Za-z0-9_.-]{0,40}?)['"`]?[ \t]{0,20}(?:[-–—:=]|\()/gm;
+const LISTED =
+  /^[ \t]{0,20}(?:[-*•]|\d{1,2}[.)])[ \t]{0,20}['"`]?([A-Za-z][A-Za-z0-9_.-]{0,40}?)['"`]?[ \t]{0,20}(?:[-–—:=]|\()/gm;
 /** What introduces values within a sentence. */
 const LEAD = /\b(?:one of|options?(?: are)?|values?(?: are)?|either|can be|must be|supported|allowed)\b\s*:?/gi;
 /** How far behind its lead a run of values is looked for. */

@@ -37,7 +37,8 @@ const SPELLINGS: readonly Spelling[] = [
     gate: "unique-name",
     says: "the same name apart from separators and case",
     key: (of) => words(of.tool.name).join(""),
-    judge: (old, next, corpus, keeper) => (keeper.reaches("spelling-support", kinship(old, next, corpus)) ? "certain" : "proposed"),
+    judge: (old, next, corpus, keeper) =>
+      keeper.reaches("spelling-support", kinship(old, next, corpus)) ? "certain" : "proposed",
   },
   {
     gate: "unique-name",

@@ -144,7 +144,9 @@ export function assignModes(olds: readonly Profile[], target: Target, corpus: Co
   const fits: { old: Profile; fit: MethodFit; literal: number }[] = [];
   const modes = modesOf(target, corpus);
   const stems = new Set([...target.profile.words, ...modes.flatMap((mode) => mode.words)].map((word) => word.stem));
-  const near = olds.filter((old) => old.tool.key !== target.profile.tool.key && (old.nouns.length === 0 || old.nouns.some((noun) => stems.has(noun))));
+  const near = olds.filter(
+    (old) => old.tool.key !== target.profile.tool.key && (old.nouns.length === 0 || old.nouns.some((noun) => stems.has(noun))),
+  );
   for (const mode of modes) {
     for (const old of near) {
       const fit = fitOf(old, target, mode, corpus);

@@ -152,7 +152,12 @@ export function profileOf(tool: Tool, corpus: Corpus): Profile {
 function parameterTerms(parameter: Parameter): string[] {
   const listed = parameter.schema["enum"];
   const values = Array.isArray(listed) ? listed.filter((value) => typeof value === "string") : [];
-  return [parameter.joined, ...parameter.words.map((word) => word.stem), ...terms(parameter.description), ...values.flatMap(terms)];
+  return [
+    parameter.joined,
+    ...parameter.words.map((word) => word.stem),
+    ...terms(parameter.description),
+    ...values.flatMap(terms),
+  ];
 }
 
 /** Words of a name beyond this are not compared, and longer words not taken apart: no honest name has them. */

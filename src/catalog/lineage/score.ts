@@ -52,9 +52,7 @@ function textLikeness(old: Profile, next: Profile, corpus: Corpus): number | und
 /** .45 name + .30 text + .25 parameters; without texts their weight goes to name and parameters in proportion. */
 export function blend(of: Likeness): number {
   const parameters = 0.7 * of.coverage + 0.3 * of.reverse;
-  return of.text === undefined
-    ? (0.45 * of.name + 0.25 * parameters) / 0.7
-    : 0.45 * of.name + 0.3 * of.text + 0.25 * parameters;
+  return of.text === undefined ? (0.45 * of.name + 0.25 * parameters) / 0.7 : 0.45 * of.name + 0.3 * of.text + 0.25 * parameters;
 }
 
 export function cosine(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number | undefined {
@@ -199,7 +197,9 @@ export interface ForeignWords {
  */
 export function foreignWords(old: Profile, next: Profile, corpus: Corpus): ForeignWords {
   const lone = (from: Profile, other: Profile): Word[] =>
-    from.words.filter((word) => !word.verb && telling(word) && !other.words.some((partner) => wordLikeness(word, partner) >= PREFIX_LIKENESS));
+    from.words.filter(
+      (word) => !word.verb && telling(word) && !other.words.some((partner) => wordLikeness(word, partner) >= PREFIX_LIKENESS),
+    );
   const [dropped, brought] = [lone(old, next), lone(next, old)];
   const livesOn = dropped.some((word) => !corpus.isAffix(word.stem) && corpus.namedAfter(word.stem) > 0);
   const came = brought.some((word) => !corpus.isAffix(word.stem) && corpus.namedBefore(word.stem) > 0);

@@ -21,7 +21,13 @@ export interface Split {
 }
 
 /** Splits that the old tools' own mode arguments name. */
-export function splitsByModes(olds: readonly Profile[], news: readonly Profile[], kin: Kinship, corpus: Corpus, keeper: Keeper): Split[] {
+export function splitsByModes(
+  olds: readonly Profile[],
+  news: readonly Profile[],
+  kin: Kinship,
+  corpus: Corpus,
+  keeper: Keeper,
+): Split[] {
   return claim(olds, news, (old, free) => byModes(old, free, kin, corpus, keeper));
 }
 

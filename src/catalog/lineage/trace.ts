@@ -151,7 +151,12 @@ function widened(work: Workspace, kin: Kinship): Workspace {
   const findings = work.findings.map((finding): Finding => {
     const [next] = finding.to;
     if (next === undefined || finding.kind !== "renamed") return finding;
-    const more = leftoverParts(finding.old, next, work.news.filter((other) => !taken.has(other)), kin);
+    const more = leftoverParts(
+      finding.old,
+      next,
+      work.news.filter((other) => !taken.has(other)),
+      kin,
+    );
     if (more.length === 0) return finding;
     more.forEach((part) => taken.add(part));
     const evidence = [...finding.evidence, ...more.map((part) => `\`${part.tool.key}\` reads the same things`)];

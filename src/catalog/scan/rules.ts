@@ -47,7 +47,8 @@ const SECRET_PLACE = [
 ].join("|");
 /** Secrets that honest tools take as parameters: asking for them counts only together with handing them over. */
 const SECRET_THING = String.raw`(?<![\w.])\.env\b|\b(?:ssh|private|api|access) keys?\b|\bkeychain\b|\bpasswords?\b|\bcredentials\b|\benvironment variables\b`;
-const TAKE = "(?:read|open|cat|load|fetch|get|copy|print|include|attach|append|pass|send|provide|supply|submit|upload|extract|find)";
+const TAKE =
+  "(?:read|open|cat|load|fetch|get|copy|print|include|attach|append|pass|send|provide|supply|submit|upload|extract|find)";
 const HAND_OVER = "(?:pass|send|include|provide|put|append|attach|submit|insert|write|paste|supply)";
 const PERSON = "(?:user|human|operator|person|customer)s?";
 
@@ -122,7 +123,8 @@ export const SCAN_RULES: readonly ScanRule[] = [
     code: "prefer-itself",
     severity: "note",
     says: "asks to be used in place of other tools",
-    pattern: /\binstead of\b[^.]{0,40}\btools?\b|\b(?:do not|don'?t|never) (?:use|call)\b[^.]{0,30}\bother\b[^.]{0,20}\btools?\b/i,
+    pattern:
+      /\binstead of\b[^.]{0,40}\btools?\b|\b(?:do not|don'?t|never) (?:use|call)\b[^.]{0,30}\bother\b[^.]{0,20}\btools?\b/i,
   },
   {
     code: "speaks-to-model",
