@@ -43,7 +43,6 @@ interface Import {
   readonly from: string;
   readonly file: string;
   readonly to: string;
-  readonly typeOnly: boolean;
 }
 
 const files = readdirSync(root, { recursive: true, encoding: "utf8" })
@@ -56,27 +55,26 @@ function roomOf(file: string): string {
   return first.endsWith(".ts") ? first.slice(0, -3) : first;
 }
 
-function importsOf(file: string): { spec: string; typeOnly: boolean }[] {
+function importsOf(file: string): string[] {
   const text = readFileSync(join(root, file), "utf8");
-  const found: { spec: string; typeOnly: boolean }[] = [];
-  for (const match of text.matchAll(/^(?:import|export)\s+(type\s+)?(?:[^;"']*?\sfrom\s+)?["']([^"']+)["']/gm)) {
-    found.push({ spec: match[2] ?? "", typeOnly: match[1] !== undefined });
+  const found: string[] = [];
+  for (const match of text.matchAll(/^(?:import|export)\s+(?:type\s+)?(?:[^;"']*?\sfrom\s+)?["']([^"']+)["']/gm)) {
+    found.push(match[1] ?? "");
   }
-  for (const match of text.matchAll(/\bimport\(\s*["']([^"']+)["']\s*\)(?!\.\w)/g))
-    found.push({ spec: match[1] ?? "", typeOnly: false });
+  for (const match of text.matchAll(/\bimport\(\s*["']([^"']+)["']\s*\)(?!\.\w)/g)) found.push(match[1] ?? "");
   return found;
 }
 
 const inner: Import[] = [];
 const packages: { file: string; spec: string }[] = [];
 for (const file of files) {
-  for (const { spec, typeOnly } of importsOf(file)) {
+  for (const spec of importsOf(file)) {
     if (spec.startsWith(".")) {
       const target = relative(root, resolve(root, dirname(file), spec))
         .split("\\")
         .join("/")
         .replace(/\.js$/, ".ts");
-      inner.push({ from: roomOf(file), file, to: target, typeOnly });
+      inner.push({ from: roomOf(file), file, to: target });
     } else packages.push({ file, spec });
   }
 }
@@ -102,9 +100,9 @@ describe("the rooms of the house", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("no file imports itself through others", () => {
+  it("no file imports itself through others, types included", () => {
     const edges = new Map<string, string[]>();
-    for (const { file, to, typeOnly } of inner) if (!typeOnly) edges.set(file, [...(edges.get(file) ?? []), to]);
+    for (const { file, to } of inner) edges.set(file, [...(edges.get(file) ?? []), to]);
     const done = new Set<string>();
     const cycles: string[] = [];
     const visit = (file: string, path: readonly string[]): void => {

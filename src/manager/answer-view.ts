@@ -9,15 +9,12 @@ import { SCAN_RULES } from "../catalog/scan.js";
 import { cleanText } from "../catalog/clean.js";
 import { splitToolKey, type SkillName, type ToolKey } from "../model/ids.js";
 import { PROVISION } from "../model/policy.js";
-import type { ViewDecisions } from "../model/view.js";
+import type { PlanStep, ToolChoice, ViewDecisions } from "../model/view.js";
 import { shortGoal } from "../provision/plan.js";
 import { firstSentence } from "../provision/signature.js";
 import { closeSteps } from "./llm-close.js";
 import { corpusOf, offeredToolsOf, type ViewPool } from "./llm-pool.js";
 import type { ExploreAnswer, RetrieveAnswer, StartAnswer } from "./prompt-view.js";
-
-export type Choice = ViewDecisions["tools"][number];
-export type PlanStep = NonNullable<ViewDecisions["plan"]>["steps"][number];
 
 export interface Decided {
   /** Undefined where nothing of the answer was left. */
@@ -55,7 +52,7 @@ function pick<Item>(asked: readonly string[], candidates: ReadonlyMap<string, It
 interface Plan {
   readonly pool: ViewPool;
   readonly corpus: string;
-  readonly choices: Map<ToolKey, Choice>;
+  readonly choices: Map<ToolKey, ToolChoice>;
   readonly skills: Set<SkillName>;
   /** Tools the model chose by itself, beyond those of skills. */
   readonly own: Set<ToolKey>;
@@ -134,7 +131,7 @@ function takeTools(plan: Plan, asked: readonly string[], n: number, into: Set<To
 }
 
 /** A tool that was found, that supplies one, or that a skill of the pool names; undefined for any other. */
-function choiceOf(pool: ViewPool, name: string, step: number): Choice | undefined {
+function choiceOf(pool: ViewPool, name: string, step: number): ToolChoice | undefined {
   const found = pool.tools.get(name);
   if (found !== undefined) return { tool: found.tool.key, reason: found.reason, score: found.score, step };
   const tool = pool.known.get(name)?.key;
@@ -176,7 +173,7 @@ function isOwn(goal: string, corpus: string): boolean {
 }
 
 /** First the last tool of every step (what the step is for), then the others in order of use: as a view gives way to its budget. */
-function inOrderOfNeed(steps: readonly PlanStep[], choices: ReadonlyMap<ToolKey, Choice>): Choice[] {
+function inOrderOfNeed(steps: readonly PlanStep[], choices: ReadonlyMap<ToolKey, ToolChoice>): ToolChoice[] {
   const order = new Set<string>();
   for (const step of steps) {
     const last = step.tools.at(-1);

@@ -5,11 +5,11 @@
  */
 import type { ToolKey } from "../model/ids.js";
 import { PROVISION } from "../model/policy.js";
-import type { Choice, PlanStep } from "./answer-view.js";
+import type { PlanStep, ToolChoice } from "../model/view.js";
 import type { ViewPool } from "./llm-pool.js";
 
 /** The steps with suppliers before the tools that need them; `choices` gains them. */
-export function closeSteps(steps: readonly PlanStep[], pool: ViewPool, choices: Map<ToolKey, Choice>): PlanStep[] {
+export function closeSteps(steps: readonly PlanStep[], pool: ViewPool, choices: Map<ToolKey, ToolChoice>): PlanStep[] {
   const have = new Set<string>(steps.flatMap((step) => step.tools));
   return steps.map((step, n) => {
     const tools: string[] = [];

@@ -97,6 +97,10 @@ export const viewDecisionsSchema = z.object({
   spent: z.object({ calls: z.int(), promptTokens: z.int(), answerTokens: z.int(), dropped: z.int() }).optional(),
 });
 export type ViewDecisions = z.infer<typeof viewDecisionsSchema>;
+/** One tool chosen for a view. */
+export type ToolChoice = ViewDecisions["tools"][number];
+/** One step of a drafted plan. */
+export type PlanStep = NonNullable<ViewDecisions["plan"]>["steps"][number];
 
 export const viewRecordFormat = defineFormat({
   kind: "view",

@@ -10,34 +10,11 @@
  *   are for · wordy notices and goals · steps of the plan
  * A text is shown whole, brief or not at all, never cut in mid-step; whatever gave way is named in `left_out`.
  */
-import type { SkillName, ToolKey } from "../model/ids.js";
 import { PROVISION } from "../model/policy.js";
-import type { Skill } from "../model/skill.js";
-import type { Tool } from "../model/tool.js";
-import type { Basis, View, ViewDecisions, ViewRecord, ViewRequest } from "../model/view.js";
+import type { View } from "../model/view.js";
 import { LEFT_OUT_FORMS } from "./left-out.js";
-import { gatherMaterial, type Material, type SkillMaterial, type ToolMaterial } from "./material.js";
+import { gatherMaterial, type AssembleInput, type Material, type SkillMaterial, type ToolMaterial } from "./material.js";
 import { countedChars, countOnce, estimate, mayFit, render, skillEntry, tellsWithin, TERSEST, type Draft } from "./render.js";
-
-export interface AssembleInput {
-  readonly request: ViewRequest;
-  readonly decisions: ViewDecisions;
-  readonly basis: Basis;
-  /** Only where the caller named it: it then shows in the body. */
-  readonly episode?: string | undefined;
-  /** Number of this turn; shown with the episode. */
-  readonly turn?: number | undefined;
-  /** Counters of the episode before this view. */
-  readonly before: ViewRecord["before"];
-  /** By name, of the library revision of the basis; active or not. */
-  readonly skill: (name: SkillName) => Skill | undefined;
-  /** By key, of the catalog version of the basis. */
-  readonly tool: (key: ToolKey) => Tool | undefined;
-  readonly found: Pick<
-    ViewRecord["found"],
-    "marks" | "names" | "substitutions" | "alternatives" | "unmatched" | "notices" | "leftOut" | "limits"
-  >;
-}
 
 export function assembleView(input: AssembleInput): View {
   const material = gatherMaterial(input);

@@ -9,7 +9,7 @@ import type { SkillName, ToolKey } from "../model/ids.js";
 import { PROVISION } from "../model/policy.js";
 import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/ports.js";
 import type { Skill } from "../model/skill.js";
-import type { ViewDecisions, ViewRecord } from "../model/view.js";
+import type { PlanStep, ToolChoice, ViewDecisions, ViewRecord } from "../model/view.js";
 import { skillFit, toolFit, wordsOfNeed } from "./meaning.js";
 import { draftPlan, needText, type DraftStep } from "./plan.js";
 import { openReferences, readSpoken, unsaid, type Spoken } from "./spoken.js";
@@ -25,15 +25,12 @@ export function decideByRules(candidates: ViewCandidates): ViewDecisions {
   }
 }
 
-type Choice = ViewDecisions["tools"][number];
-type PlanStep = NonNullable<ViewDecisions["plan"]>["steps"][number];
-
 /** Tools only: retrieval ranked and cut them; what a tool cannot do without is said beside it. */
 function decideRetrieve(candidates: ViewCandidates): ViewDecisions {
   const spoken = readSpoken(needText(candidates.request));
   const kept = candidates.tools.slice(0, candidates.limits.tools);
   const keys = new Set<string>(kept.map(({ tool }) => tool.key));
-  const tools = kept.map((candidate): Choice => {
+  const tools = kept.map((candidate): ToolChoice => {
     const open = openReferences(candidate.tool, spoken);
     const suppliers = candidates.lookup?.suppliers(candidate.tool.key, (param) => !open.includes(param)) ?? [];
     const needs = open.map((param) => {
@@ -84,7 +81,7 @@ interface Pool {
   readonly candidates: ViewCandidates;
   readonly spoken: Spoken;
   readonly skills: Map<SkillName, Skill>;
-  readonly choices: Map<ToolKey, Choice>;
+  readonly choices: Map<ToolKey, ToolChoice>;
   /** Tools found by search among the choices. */
   searched: number;
   /** Searches made for single steps. */
@@ -288,7 +285,7 @@ function soonest(
 }
 
 /** First the last tool of every step (what the step is for), then the others in order of use. */
-function inOrderOfNeed(pool: Pool, steps: readonly PlanStep[]): Choice[] {
+function inOrderOfNeed(pool: Pool, steps: readonly PlanStep[]): ToolChoice[] {
   const order = new Set<string>();
   for (const step of steps) {
     const last = step.tools.at(-1);

@@ -5,13 +5,34 @@ import { cleanText } from "../catalog/clean.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import { PROVISION } from "../model/policy.js";
 import type { Skill } from "../model/skill.js";
-import type { View } from "../model/view.js";
+import type { Tool } from "../model/tool.js";
+import type { Basis, View, ViewDecisions, ViewRecord, ViewRequest } from "../model/view.js";
 import { briefOf } from "../skills/steps.js";
-import type { AssembleInput } from "./assemble.js";
 import { shownDefinition } from "./definition.js";
 import type { LeftOut } from "./left-out.js";
 import { compactSignature, cutAtWord } from "./signature.js";
 import { viewId } from "./view-id.js";
+
+/** What a view is assembled from: the request, the decisions, and what the world contributes. */
+export interface AssembleInput {
+  readonly request: ViewRequest;
+  readonly decisions: ViewDecisions;
+  readonly basis: Basis;
+  /** Only where the caller named it: it then shows in the body. */
+  readonly episode?: string | undefined;
+  /** Number of this turn; shown with the episode. */
+  readonly turn?: number | undefined;
+  /** Counters of the episode before this view. */
+  readonly before: ViewRecord["before"];
+  /** By name, of the library revision of the basis; active or not. */
+  readonly skill: (name: SkillName) => Skill | undefined;
+  /** By key, of the catalog version of the basis. */
+  readonly tool: (key: ToolKey) => Tool | undefined;
+  readonly found: Pick<
+    ViewRecord["found"],
+    "marks" | "names" | "substitutions" | "alternatives" | "unmatched" | "notices" | "leftOut" | "limits"
+  >;
+}
 
 /** Everything that could be shown, rendered, before any budget. */
 export interface Material {

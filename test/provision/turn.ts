@@ -7,7 +7,8 @@ import type { View, ViewDecisions, ViewRecord, ViewRequest } from "../../src/mod
 import { DEFAULT_POLICY } from "../../src/model/policy.js";
 import { buildGraph, type DependencyGraph } from "../../src/graph/graph.js";
 import { closure, skillsNaming } from "../../src/graph/reach.js";
-import { assembleView, type AssembleInput } from "../../src/provision/assemble.js";
+import { assembleView } from "../../src/provision/assemble.js";
+import type { AssembleInput } from "../../src/provision/material.js";
 import { decideByRules, notChosen } from "../../src/provision/choose.js";
 import { SHOP_SKILLS, SHOP_TOOLS, sampleSkill, sampleTool, type SkillSketch, type ToolSketch } from "./sample.js";
 

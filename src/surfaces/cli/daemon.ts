@@ -2,7 +2,7 @@
 import { CliFault, EXIT } from "./access.js";
 import { toCount } from "./facade.js";
 import { listOf, objectOf, textOf } from "./fields.js";
-import type { Verbs } from "./program.js";
+import type { Verbs } from "./verb.js";
 
 export function addDaemonVerbs(verbs: Verbs): void {
   const { program, ports } = verbs;

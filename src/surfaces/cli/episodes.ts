@@ -1,7 +1,7 @@
 /** episodes and replay verbs. */
 import { CliFault, EXIT } from "./access.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
-import type { Verbs } from "./program.js";
+import type { Verbs } from "./verb.js";
 
 export function addEpisodeVerbs(verbs: Verbs): void {
   const { program, ports } = verbs;

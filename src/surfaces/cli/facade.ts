@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../model/json.js";
 import type { Print } from "../../host/print.js";
 import { CliFault, EXIT } from "./access.js";
 import { countOf, listOf, objectOf, textOf, textsOf } from "./fields.js";
-import type { Verbs } from "./program.js";
+import type { Verbs } from "./verb.js";
 
 export function addFacadeVerbs(verbs: Verbs): void {
   const { program } = verbs;

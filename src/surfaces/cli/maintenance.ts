@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../model/json.js";
 import { CliFault, EXIT } from "./access.js";
 import { countOf, listOf, objectOf, textOf, textsOf } from "./fields.js";
-import type { Verbs } from "./program.js";
+import type { Verbs } from "./verb.js";
 
 export function addMaintenanceVerbs(verbs: Verbs): void {
   const { print } = verbs.ports;

@@ -6,24 +6,14 @@
  * Never: opens a home, holds state, decides anything.
  */
 import { Command, CommanderError } from "commander";
-import { CliFault, EXIT, type Access, type AccessNeeds, type CliPorts } from "./access.js";
+import { CliFault, EXIT, type CliPorts } from "./access.js";
 import { addCatalogVerbs } from "./catalog.js";
 import { addDaemonVerbs } from "./daemon.js";
 import { addEpisodeVerbs } from "./episodes.js";
 import { addFacadeVerbs } from "./facade.js";
 import { addMaintenanceVerbs } from "./maintenance.js";
 import { addSkillVerbs } from "./skills.js";
-
-export interface Verbs {
-  readonly program: Command;
-  readonly ports: CliPorts;
-  /** Wants JSON on stdout. */
-  json(): boolean;
-  home(): string | undefined;
-  /** Runs a verb with access and remembers its exit code (the highest wins). */
-  withAccess(needs: AccessNeeds, work: (access: Access) => Promise<number | void>): Promise<void>;
-  exit(code: number): void;
-}
+import type { Verbs } from "./verb.js";
 
 /** Runs one command line; resolves with its exit code. */
 export async function runCli(argv: readonly string[], ports: CliPorts): Promise<number> {

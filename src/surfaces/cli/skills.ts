@@ -4,7 +4,7 @@ import { CliFault, EXIT } from "./access.js";
 import { standingShown } from "./catalog.js";
 import { toCount } from "./facade.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
-import type { Verbs } from "./program.js";
+import type { Verbs } from "./verb.js";
 
 export function addSkillVerbs(verbs: Verbs): void {
   const { program, ports } = verbs;
