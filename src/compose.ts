@@ -98,12 +98,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   const announce = (label: string, announced: UpstreamAnnouncement): void => {
     for (const listener of announcements) listener(label, announced);
   };
-  const { upstreams, settled } = await openUpstreams(
-    options,
-    config,
-    (event) => void steward.post(event).catch(() => undefined),
-    announce,
-  );
+  const { upstreams, settled } = await openUpstreams(options, config, steward, announce);
   const memory = openMemory({ path: join(home, "state/manager.json"), files: nodeFiles(), log: report });
   const desk: Desk = {
     steward,
@@ -201,7 +196,7 @@ function managerOf(
 async function openUpstreams(
   options: ComposeOptions,
   config: Config,
-  post: (event: Event) => void,
+  steward: Steward,
   announce: (label: string, announced: UpstreamAnnouncement) => void,
 ): Promise<{ upstreams: Upstreams; settled: () => Promise<void> }> {
   const { home, log } = options;
@@ -213,7 +208,8 @@ async function openUpstreams(
   const upstreams = createUpstreams({
     configs: config.upstreams,
     policy: config.policy,
-    post,
+    post: (event) => void steward.post(event).catch(() => undefined),
+    known: () => steward.world().catalog.tools,
     clock: systemClock(),
     log: say,
     baseEnv: baseEnv(options.env),

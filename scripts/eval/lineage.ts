@@ -10,11 +10,11 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readCatalogFile } from "../../src/catalog/files.js";
 import { lineageReport, successors, supersedeHints } from "../../src/catalog/lineage.js";
-import type { SupersedeHint, Unresolved } from "../../src/catalog/lineage.js";
+import type { Unresolved } from "../../src/catalog/lineage.js";
 import { toolKey } from "../../src/model/ids.js";
 import type { ToolKey } from "../../src/model/ids.js";
 import type { JsonObject } from "../../src/model/json.js";
-import type { LineageLink } from "../../src/model/lineage.js";
+import type { LineageLink, SupersedeHint } from "../../src/model/lineage.js";
 import type { Tool } from "../../src/model/tool.js";
 
 /** One published version; its place in `History.versions` + 1 is its catalog version. */

@@ -12,12 +12,13 @@
  * What leaves with certainty by spelling or rule is taken out before anything is scored, so a renamed whole catalog costs
  * little and cannot distract. Refused: one global assignment over all scores; a wrong pair then pushes out a right one.
  */
-import type { CatalogVersion } from "../model/ids.js";
-import type { LineageLink } from "../model/lineage.js";
+import type { CatalogVersion, ToolKey } from "../model/ids.js";
+import type { LineageLink, SupersedeHint } from "../model/lineage.js";
 import type { Tool } from "../model/tool.js";
 import { keeperOf, LINEAGE_GATES } from "./lineage/gates.js";
 import type { Keeper, LineageGate } from "./lineage/gates.js";
 import { linkOf } from "./lineage/link.js";
+import { toldSuccessors } from "./lineage/told.js";
 import { trace } from "./lineage/trace.js";
 import type { TraceInput } from "./lineage/trace.js";
 
@@ -25,17 +26,6 @@ export { successors } from "./lineage/chain.js";
 export type { Succession } from "./lineage/chain.js";
 export { LINEAGE_GATES } from "./lineage/gates.js";
 export type { GateId, LineageGate } from "./lineage/gates.js";
-
-/** A tool that was added while the one it stands for was still there. Found by `supersedeHints`, used at removal. */
-export interface SupersedeHint {
-  /** Key of the tool that was there. */
-  readonly from: string;
-  /** Key of the tool that was added. */
-  readonly to: string;
-  /** The version that added it. */
-  readonly atVersion: CatalogVersion;
-  readonly score: number;
-}
 
 export interface LineageInput {
   readonly removed: readonly Tool[];
@@ -96,6 +86,25 @@ export function supersedeHints(
     .flatMap((link) => link.to.map((to) => ({ from: link.from, to, atVersion, score: link.score })));
 }
 
+/** What the texts of the tools that moved say of their own end; `there`: the tools of their upstreams. */
+export function toldHints(
+  moved: readonly Tool[],
+  there: readonly Pick<Tool, "label" | "name" | "key">[],
+  atVersion: CatalogVersion,
+): SupersedeHint[] {
+  const names = new Map<string, Map<string, ToolKey>>();
+  for (const { label, name, key } of there) names.set(label, (names.get(label) ?? new Map<string, ToolKey>()).set(name, key));
+  return moved.flatMap((tool) =>
+    toldSuccessors(tool, names.get(tool.label) ?? new Map<string, ToolKey>()).map((to) => ({
+      from: tool.key,
+      to,
+      atVersion,
+      score: 1,
+      told: true,
+    })),
+  );
+}
+
 function byFrom(a: LineageLink, b: LineageLink): number {
   return a.from < b.from ? -1 : a.from > b.from ? 1 : a.atVersion - b.atVersion;
 }
@@ -103,10 +112,14 @@ function byFrom(a: LineageLink, b: LineageLink): number {
 /** One group per upstream in which something left: names and words mean something within one upstream only. */
 function groupsOf(input: LineageInput, keeper: Keeper): TraceInput[] {
   const announced = new Map<string, Set<string>>();
-  for (const hint of input.hints ?? []) announced.set(hint.to, (announced.get(hint.to) ?? new Set()).add(hint.from));
+  const told = new Map<string, string[]>();
+  for (const hint of input.hints ?? []) {
+    if (hint.told === true) told.set(hint.from, [...(told.get(hint.from) ?? []), hint.to]);
+    else announced.set(hint.to, (announced.get(hint.to) ?? new Set()).add(hint.from));
+  }
   const there = new Set([...input.added, ...input.kept.map((pair) => pair.after)].map((tool) => tool.key));
   const departed = (input.departed ?? []).filter((one) => !there.has(one.tool.key));
-  const whole = { ...input, departed, announced };
+  const whole = { ...input, departed, announced, told };
   if (keeper.holds("same-upstream", false)) return [whole];
   const labels = new Set([...whole.removed, ...whole.departed.map((one) => one.tool)].map((tool) => tool.label));
   return [...labels].map((label) => ({

@@ -8,7 +8,7 @@
 import type { CatalogManifest, Holds, Presence } from "./catalog.js";
 import type { CallLine, Episode, Evidence } from "./episode.js";
 import type { EpisodeId, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
-import type { LineageLink } from "./lineage.js";
+import type { LineageLink, SupersedeHint } from "./lineage.js";
 import type { MaintenanceReport } from "./maintenance.js";
 import type { Policy } from "./policy.js";
 import type { LibraryRevisionRecord } from "./skill.js";
@@ -27,7 +27,8 @@ export type Change =
       readonly moved: readonly Tool[];
       readonly removed: readonly ToolKey[];
     }
-  | { readonly kind: "lineage"; readonly links: readonly LineageLink[] }
+  /** Links that are new or judged anew; `hints`, where they moved, all of them. */
+  | { readonly kind: "lineage"; readonly links: readonly LineageLink[]; readonly hints?: readonly SupersedeHint[] | undefined }
   | { readonly kind: "holds"; readonly holds: Holds }
   | { readonly kind: "presence"; readonly label: UpstreamLabel; readonly presence: Presence | undefined }
   | { readonly kind: "intake"; readonly label: UpstreamLabel; readonly problems: readonly Problem[] }

@@ -1,7 +1,7 @@
 /**
  * Lineage: which tool or tools took over from which.
  *
- * Owns: the stored links with their evidence, level and who confirmed them.
+ * Owns: the stored links with their evidence, level and who confirmed them; hints of takeovers to come.
  * Speaks: tool keys and parameter names.
  * Never: finding links (catalog/lineage) or applying them to skills (maintain/).
  */
@@ -31,10 +31,29 @@ export const lineageLinkSchema = z.object({
 });
 export type LineageLink = z.infer<typeof lineageLinkSchema>;
 
+export const supersedeHintSchema = z.object({
+  /** Key of the tool that was there. */
+  from: z.string(),
+  /** Key of the tool that looks, or is said to be, its successor. */
+  to: z.string(),
+  /** The catalog version in which that was seen. */
+  atVersion: z.int().min(1),
+  /** 0…1; 1 where the text of `from` names `to`. */
+  score: z.number(),
+  /** The text of `from` says that it is deprecated and names `to`. */
+  told: z.boolean().optional(),
+});
+/** A tool seen beside the one it stands for, while that one was still there. Used when that one leaves. */
+export type SupersedeHint = z.infer<typeof supersedeHintSchema>;
+
 export const lineageFormat = defineFormat({
   kind: "lineage",
   version: 1,
   place: "catalog/lineage.json",
   purpose: "Replacements of tools with their evidence and who confirmed them.",
-  shape: { links: z.array(lineageLinkSchema) },
+  shape: {
+    links: z.array(lineageLinkSchema),
+    /** Sorted by (from, to); only of tools that may still leave. */
+    hints: z.array(supersedeHintSchema).optional(),
+  },
 });

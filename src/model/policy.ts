@@ -91,6 +91,12 @@ export const DEFAULT_POLICY: Policy = Object.freeze({
   evidenceKeep: "shape",
 });
 
+/** What finding lineage may cost at most. */
+export const LINEAGE_LIMITS = Object.freeze({
+  /** Tools of one upstream up to which takeovers to come are looked for: half a second. Real ones have 350 at most. */
+  hintTools: 1_000,
+});
+
 /** Limits on skill files, in characters (code points) and counts: what STEWARD writes, and what it reads at all. */
 export const SKILL_LIMITS = Object.freeze({
   /** The Agent Skills format's own bounds. */

@@ -10,7 +10,7 @@ import type { Change } from "./change.js";
 import type { CallLine, Episode, Evidence } from "./episode.js";
 import type { CatalogVersion, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
 import type { JsonObject, JsonValue } from "./json.js";
-import type { LineageLink } from "./lineage.js";
+import type { LineageLink, SupersedeHint } from "./lineage.js";
 import type { MaintenanceReport, ProposedEdit } from "./maintenance.js";
 import type { Problem } from "./problem.js";
 import type { LibraryRevisionRecord, LockEntry } from "./skill.js";
@@ -24,6 +24,7 @@ export interface Ground {
   /** Definitions of the current catalog and of what locks and holds refer to, by document digest. */
   readonly documents: ReadonlyMap<string, ListedTool>;
   readonly lineage: readonly LineageLink[];
+  readonly hints: readonly SupersedeHint[];
   readonly holds: Holds;
   readonly presence: ReadonlyMap<UpstreamLabel, Presence>;
   readonly revision: LibraryRevisionRecord | undefined;

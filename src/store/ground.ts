@@ -59,6 +59,7 @@ export async function readGround(options: {
     manifest,
     documents: definitions.documents,
     lineage: smalls.lineage.value.links,
+    hints: smalls.lineage.value.hints ?? [],
     holds: smalls.holds.value,
     presence: presenceOf(smalls),
     revision,

@@ -73,7 +73,11 @@ function plan(draft: Draft, change: Change, now: Smalls): void {
       draft.documents.push({ place: places.version(change.manifest.version), document: change.manifest });
       return;
     case "lineage":
-      draft.smalls.lineage = { ...current("lineage"), links: mergedLinks(current("lineage").links, change.links) };
+      draft.smalls.lineage = {
+        ...current("lineage"),
+        links: mergedLinks(current("lineage").links, change.links),
+        ...(change.hints === undefined ? {} : { hints: [...change.hints] }),
+      };
       return;
     case "holds":
       draft.smalls.holds = change.holds;

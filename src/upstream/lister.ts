@@ -33,6 +33,8 @@ export interface ListerOptions {
   readonly label: UpstreamLabel;
   readonly session: () => Session | undefined;
   readonly post: (event: Event) => Promise<void> | void;
+  /** The catalog's tools: what an earlier run listed the same way is handed on as it is. */
+  readonly known: () => ReadonlyMap<ToolKey, Tool>;
   readonly now: () => Instant;
   readonly elapsedMs: () => number;
   readonly timeoutMs: () => number;
@@ -79,7 +81,7 @@ export function createLister(options: ListerOptions): Lister {
   }
 
   async function take(session: Session, raw: readonly unknown[], cause: RefreshCause): Promise<boolean> {
-    const read = readListing(options.label, raw, tools);
+    const read = readListing(options.label, raw, listed ? tools : options.known());
     const fit = session.greeting.era === "modern" && session.transport === "http" ? withUsableHeaders(read.tools) : undefined;
     const offered = fit?.tools ?? read.tools;
     const news = !listed || offered.length !== tools.size || offered.some((tool) => tools.get(tool.key) !== tool);

@@ -13,10 +13,12 @@ import { isSecretName, redact } from "../host/redact.js";
 import type { UpstreamConfig } from "../model/config.js";
 import type { Event } from "../model/event.js";
 import { Fault } from "../model/fault.js";
+import type { ToolKey } from "../model/ids.js";
 import type { JsonObject } from "../model/json.js";
 import { UPSTREAM_LIMITS } from "../model/policy.js";
 import type { Policy } from "../model/policy.js";
 import type { CallOptions, Clock, UpstreamCall, UpstreamStatus } from "../model/ports.js";
+import type { Tool } from "../model/tool.js";
 import { createCalls } from "./calls.js";
 import { shown } from "./faults.js";
 import { openHttp } from "./http.js";
@@ -38,6 +40,7 @@ export interface SupervisorOptions {
   readonly config: UpstreamConfig;
   readonly policy: Policy;
   readonly post: (event: Event) => Promise<void> | void;
+  readonly known: () => ReadonlyMap<ToolKey, Tool>;
   readonly clock: Clock;
   readonly log: UpstreamLog;
   readonly baseEnv: Readonly<Record<string, string>>;
@@ -132,6 +135,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     label,
     session: () => link.current(),
     post,
+    known: options.known,
     now: () => clock.now(),
     elapsedMs,
     timeoutMs: () => config.connectTimeoutMs,

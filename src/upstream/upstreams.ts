@@ -11,10 +11,11 @@
 import type { UpstreamConfig } from "../model/config.js";
 import type { Event } from "../model/event.js";
 import { Fault } from "../model/fault.js";
-import type { UpstreamLabel } from "../model/ids.js";
+import type { ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { JsonObject } from "../model/json.js";
 import type { Policy } from "../model/policy.js";
 import type { Clock, Upstreams } from "../model/ports.js";
+import type { Tool } from "../model/tool.js";
 import type { ProcessRecord } from "./reap.js";
 import type { Era, UpstreamLog } from "./session.js";
 import { createStarts } from "./starts.js";
@@ -25,6 +26,8 @@ export interface UpstreamsOptions {
   readonly configs: ReadonlyMap<UpstreamLabel, UpstreamConfig>;
   readonly policy: Policy;
   readonly post: (event: Event) => Promise<void> | void;
+  /** The catalog's tools: what did not move since an earlier run is not read again. */
+  readonly known?: (() => ReadonlyMap<ToolKey, Tool>) | undefined;
   readonly clock: Clock;
   readonly log: UpstreamLog;
   /** The daemon's environment; upstreams get what is safe of it. */
@@ -57,6 +60,7 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
       config,
       policy: options.policy,
       post: options.post,
+      known: options.known ?? (() => new Map()),
       clock: options.clock,
       log: options.log,
       baseEnv: options.baseEnv,

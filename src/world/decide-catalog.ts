@@ -2,7 +2,7 @@
  * What happens to the catalog: listings, configuration, presence, approvals, judged lineage, time.
  */
 import { nextHolds, approveHold } from "../catalog/hold.js";
-import { findLineage } from "../catalog/lineage.js";
+import { neighboursOf, type Neighbours } from "../catalog/scan.js";
 import { nextManifest } from "../catalog/version.js";
 import { toTool } from "../catalog/intake.js";
 import { Fault } from "../model/fault.js";
@@ -12,6 +12,7 @@ import type { PresenceState } from "../model/catalog.js";
 import type { Tool, ListedTool } from "../model/tool.js";
 import { skillsReaching } from "../graph/reach.js";
 import type { LockEntry } from "../model/skill.js";
+import { traceLineage } from "./decide-lineage.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
 import { putRevision, type SkillWrite } from "./revise.js";
@@ -84,18 +85,6 @@ export function decideToolApproved(draft: Draft, event: Of<"tool-approved">): vo
   draft.effects.push({ kind: "announce-tools" });
 }
 
-export function decideLineageJudged(draft: Draft, event: Of<"lineage-judged">): void {
-  const link = draft.known.lineage.get(event.link);
-  if (link === undefined) throw new Fault("lineage-unknown", `There is no link ${event.link}; see the lineage of the catalog.`);
-  const { confirmed: _confirmed, rejected: _rejected, ...rest } = link;
-  const verdict = { by: event.by, at: event.at };
-  put(draft, {
-    kind: "lineage",
-    links: [event.verdict === "confirm" ? { ...rest, confirmed: verdict } : { ...rest, rejected: verdict }],
-  });
-  settleStandings(draft, { tools: [link.from as ToolKey] });
-}
-
 /** Puts a new set of tools in force as the next version, with lineage, holds and standings. False where nothing moved. */
 function moveCatalog(draft: Draft, tools: ReadonlyMap<ToolKey, Tool>, cause: string): boolean {
   const before = draft.known;
@@ -157,21 +146,6 @@ function adoptVerified(draft: Draft, moved: readonly Tool[]): void {
   if (writes.length > 0) putRevision(draft, { cause: "tools were listed for the first time", writes });
 }
 
-function traceLineage(draft: Draft, before: Known, moved: readonly Tool[], removed: readonly ToolKey[]): void {
-  if (removed.length === 0) return;
-  const labels = new Set(removed.map((key) => splitToolKey(key).label));
-  const added = moved.filter((tool) => !before.catalog.tools.has(tool.key));
-  const kept: { before: Tool; after: Tool }[] = [];
-  for (const [key, after] of draft.known.catalog.tools) {
-    const old = before.catalog.tools.get(key);
-    if (old !== undefined && labels.has(after.label)) kept.push({ before: old, after });
-  }
-  const gone = removed.map((key) => before.catalog.tools.get(key)).filter((tool) => tool !== undefined);
-  const links = findLineage({ removed: gone, added, kept, atVersion: draft.known.catalog.version });
-  const fresh = links.filter((link) => !draft.known.lineage.has(link.id));
-  if (fresh.length > 0) put(draft, { kind: "lineage", links: fresh });
-}
-
 /** Weighs safety of what moved; returns the tools whose hold began or ended. */
 function weighHolds(draft: Draft, before: Known, moved: readonly Tool[], removed: readonly ToolKey[]): ToolKey[] {
   const weighed = [
@@ -182,11 +156,24 @@ function weighHolds(draft: Draft, before: Known, moved: readonly Tool[], removed
     })),
     ...removed.map((key) => ({ key, before: before.catalog.tools.get(key), after: undefined })),
   ];
-  const holds = nextHolds(before.holds, weighed, draft.known.now, { holdOnTextChange: draft.known.policy.holdOnTextChange });
+  const holds = nextHolds(before.holds, weighed, draft.known.now, {
+    holdOnTextChange: draft.known.policy.holdOnTextChange,
+    neighbours: neighboursIn(draft.known),
+  });
   if (JSON.stringify(holds) === JSON.stringify(before.holds)) return [];
   put(draft, { kind: "holds", holds });
   const keys = new Set([...Object.keys(holds.held), ...Object.keys(before.holds.held)]);
   return [...keys].filter((key) => (holds.held[key] === undefined) !== (before.holds.held[key] === undefined)) as ToolKey[];
+}
+
+/** The names that each upstream may not give orders about, worked out once per upstream. */
+function neighboursIn(known: Known): (label: UpstreamLabel) => Neighbours {
+  const found = new Map<UpstreamLabel, Neighbours>();
+  return (label) => {
+    let neighbours = found.get(label);
+    if (neighbours === undefined) found.set(label, (neighbours = neighboursOf(label, known.catalog.tools.keys())));
+    return neighbours;
+  };
 }
 
 /** The last definition of a tool that had left: what a returning one is measured against. */

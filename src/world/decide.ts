@@ -9,14 +9,8 @@
  */
 import { assertNever } from "../model/fault.js";
 import type { Event } from "../model/event.js";
-import {
-  decideConfigured,
-  decideLineageJudged,
-  decideListing,
-  decidePresence,
-  decideTick,
-  decideToolApproved,
-} from "./decide-catalog.js";
+import { decideConfigured, decideListing, decidePresence, decideTick, decideToolApproved } from "./decide-catalog.js";
+import { decideLineageJudged } from "./decide-lineage.js";
 import { decideEpisodeCall, decideEpisodeFinished, decideEpisodeOpened, decideViewAnswered } from "./decide-episodes.js";
 import {
   decideLibraryReverted,

@@ -23,7 +23,11 @@ export function applyChange(known: Known, change: Change): Known {
     case "library-revision":
       return applyLibraryRevision(known, change);
     case "lineage":
-      return { ...known, lineage: new Map([...known.lineage, ...change.links.map((link) => [link.id, link] as const)]) };
+      return {
+        ...known,
+        lineage: new Map([...known.lineage, ...change.links.map((link) => [link.id, link] as const)]),
+        hints: change.hints ?? known.hints,
+      };
     case "holds":
       return { ...known, holds: change.holds };
     case "presence":

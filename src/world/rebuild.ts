@@ -22,6 +22,7 @@ export function knownFrom(ground: Ground, now: Instant): Known {
     ...emptyKnown,
     catalog,
     lineage: new Map(ground.lineage.map((link) => [link.id, link])),
+    hints: ground.hints,
     holds: ground.holds,
     presence: ground.presence,
     library,

@@ -12,7 +12,7 @@
 import type { Catalog, Holds, Presence } from "../model/catalog.js";
 import type { Episode } from "../model/episode.js";
 import type { ExposedName, Instant, SkillName, ToolKey, UpstreamLabel } from "../model/ids.js";
-import type { LineageLink } from "../model/lineage.js";
+import type { LineageLink, SupersedeHint } from "../model/lineage.js";
 import type { PastSkill } from "../model/ports.js";
 import { DEFAULT_POLICY, type Policy } from "../model/policy.js";
 import type { Problem } from "../model/problem.js";
@@ -30,6 +30,8 @@ export interface Known {
   /** Definitions that locks, holds and departed tools refer to, by document digest. */
   readonly definitions: ReadonlyMap<string, ListedTool>;
   readonly lineage: ReadonlyMap<string, LineageLink>;
+  /** Takeovers that were seen coming: what `findLineage` is told when the old tool leaves. */
+  readonly hints: readonly SupersedeHint[];
   readonly holds: Holds;
   readonly presence: ReadonlyMap<UpstreamLabel, Presence>;
   /** What the last listing of each upstream had wrong with it. */
@@ -65,6 +67,7 @@ export const emptyKnown: Known = Object.freeze({
   catalog: emptyCatalog,
   definitions: new Map(),
   lineage: new Map(),
+  hints: [],
   holds: emptyHolds,
   presence: new Map(),
   intake: new Map(),

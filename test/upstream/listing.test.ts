@@ -7,6 +7,17 @@ import type { RefreshCause, Refresher } from "../../src/upstream/refresher.js";
 import { fixture, stand, tempFolder, textOf, until } from "./stand.js";
 
 describe("a listing", () => {
+  it("hands on what the catalog has the same way already, also after a start anew", async () => {
+    const before = stand(fixture("paginated.mjs", ["pages"]));
+    await before.reach("up");
+    const known = new Map((before.listings()[0]?.tools ?? []).map((tool) => [tool.key, tool]));
+    const after = stand(fixture("paginated.mjs", ["pages"]), { known: () => known });
+    await after.reach("up");
+    const again = after.listings()[0]?.tools ?? [];
+    expect(again).toHaveLength(5);
+    for (const tool of again) expect(tool).toBe(known.get(tool.key));
+  });
+
   it("follows all pages to their end, whether that is no cursor, null or an empty one [C01]", async () => {
     const one = stand([fixture("paginated.mjs", ["pages"])]);
     await one.reach("up");

@@ -2,7 +2,7 @@ import type { Change } from "../../src/model/change.js";
 import type { Evidence, Episode } from "../../src/model/episode.js";
 import type { SkillName, UpstreamLabel } from "../../src/model/ids.js";
 import type { Presence } from "../../src/model/catalog.js";
-import type { LineageLink } from "../../src/model/lineage.js";
+import type { LineageLink, SupersedeHint } from "../../src/model/lineage.js";
 import type { Ground, PastSkill } from "../../src/model/ports.js";
 import type { LibraryRevisionRecord } from "../../src/model/skill.js";
 import type { Standing } from "../../src/model/standing.js";
@@ -14,6 +14,7 @@ export class MemoryGround {
   manifest: Ground["manifest"] = undefined;
   documents = new Map<string, ListedTool>();
   lineage = new Map<string, LineageLink>();
+  hints: SupersedeHint[] = [];
   holds = emptyHolds;
   presence = new Map<UpstreamLabel, Presence>();
   revisions: LibraryRevisionRecord[] = [];
@@ -37,6 +38,7 @@ export class MemoryGround {
         return;
       case "lineage":
         for (const link of change.links) this.lineage.set(link.id, link);
+        if (change.hints !== undefined) this.hints = [...change.hints];
         return;
       case "holds":
         this.holds = change.holds;
@@ -86,6 +88,7 @@ export class MemoryGround {
       manifest: this.manifest,
       documents: this.documents,
       lineage: [...this.lineage.values()],
+      hints: this.hints,
       holds: this.holds,
       presence: this.presence,
       revision,

@@ -86,6 +86,7 @@ function faceOf(world: World): unknown {
     },
     definitions: [...world.definitions.keys()].sort(),
     lineage: [...world.lineage.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    hints: world.hints,
     holds: world.holds,
     presence: [...world.presence].sort(),
     library: {

@@ -19,6 +19,7 @@ import type { Pair } from "./identity.js";
 import type { Finding } from "./link.js";
 import { corpusOf, profileOf } from "./profile.js";
 import type { Corpus, Profile } from "./profile.js";
+import { blend, likeness } from "./score.js";
 import { kinshipOf, leftoverParts, splitsByModes, splitsByWords } from "./split.js";
 import type { Kinship, Split } from "./split.js";
 
@@ -29,6 +30,8 @@ export interface TraceInput {
   readonly departed: readonly { readonly tool: Tool; readonly missingSince: CatalogVersion }[];
   /** Added tool's key → keys of the tools it was seen to supersede when it appeared. */
   readonly announced: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Key of a tool → keys of the tools that its own text named as taking its place, in the order they were named. */
+  readonly told: ReadonlyMap<string, readonly string[]>;
   readonly atVersion: CatalogVersion;
 }
 export interface Trace {
@@ -72,6 +75,7 @@ export function trace(input: TraceInput, keeper: Keeper): Trace {
   ];
   const { verdicts, hints } = assign(work.olds, targets, corpus, keeper);
   work = widened(judged(work, verdicts, kin), kin);
+  work = named(work, input.told, [...news, ...bystanders]);
   work = late(work, input, bystanders);
   const found = new Set(work.findings.map((finding) => finding.old));
   return { findings: work.findings, nearest: new Map([...hints].filter(([old]) => !found.has(old))) };
@@ -163,6 +167,21 @@ function widened(work: Workspace, kin: Kinship): Workspace {
     return { ...finding, to: [next, ...more], kind: "split", level: "proposed", evidence };
   });
   return { ...work, findings };
+}
+
+/** What nothing else was found for, and its own text named a successor: proposed, since a text is no evidence of likeness. */
+function named(work: Workspace, told: TraceInput["told"], there: readonly Profile[]): Workspace {
+  const { corpus, atVersion } = work;
+  const found = new Set(work.findings.map((finding) => finding.old));
+  const findings = work.olds.flatMap((old): Finding[] => {
+    const key = (told.get(old.tool.key) ?? []).find((to) => there.some((next) => next.tool.key === to));
+    const next = there.find((one) => one.tool.key === key);
+    if (found.has(old) || next === undefined) return [];
+    const evidence = [`its description said that \`${next.tool.key}\` takes its place`];
+    const score = Math.min(1, Math.max(0, blend(likeness(old, next, corpus))));
+    return [{ old, to: [next], kind: "superseded", level: "proposed", score, fixed: {}, evidence, corpus, atVersion }];
+  });
+  return { ...work, findings: [...work.findings, ...findings] };
 }
 
 /** A tool that left versions ago and comes again under another spelling: `atVersion` is when it left. */
