@@ -15,28 +15,27 @@ export interface ObservedFlow {
   readonly param: string;
 }
 
-/** Distinct flows between different tools in the calls of any number of episodes, sorted. Failed calls teach nothing. */
-export function flowsOf(calls: Iterable<Pick<CallLine, "episode" | "seq" | "tool" | "isError" | "flows">>): ObservedFlow[] {
-  const lines = [...calls];
-  const toolAt = new Map<string, string>();
-  for (const line of lines) if (!line.isError) toolAt.set(`${line.episode} ${line.seq}`, line.tool);
+/** Distinct flows into one call from other tools, sorted. A failed call teaches nothing. */
+export function flowsOf(call: Pick<CallLine, "tool" | "isError" | "flows">): ObservedFlow[] {
+  if (call.isError) return [];
   const flows = new Map<string, ObservedFlow>();
-  for (const line of lines) {
-    if (line.isError) continue;
-    for (const flow of line.flows) {
-      const from = toolAt.get(`${line.episode} ${flow.from.seq}`);
-      const param = paramOf(flow.to);
-      if (from === undefined || param === undefined || from === line.tool) continue;
-      const observed: ObservedFlow = {
-        from: from as ToolKey,
-        field: toDotted(flow.from.path),
-        to: line.tool as ToolKey,
-        param: unescape(param),
-      };
-      flows.set(JSON.stringify([observed.from, observed.to, observed.param, observed.field]), observed);
-    }
+  for (const { to, from } of call.flows) {
+    const param = paramOf(to);
+    if (from.tool === undefined || param === undefined || from.tool === call.tool) continue;
+    const flow: ObservedFlow = {
+      from: from.tool as ToolKey,
+      field: toDotted(from.path),
+      to: call.tool as ToolKey,
+      param: unescape(param),
+    };
+    flows.set(flowId(flow), flow);
   }
   return [...flows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, flow]) => flow);
+}
+
+/** One id a flow, whatever order its parts were found in. */
+export function flowId({ from, to, param, field }: ObservedFlow): string {
+  return JSON.stringify([from, to, param, field]);
 }
 
 /** The parameter a pointer names, written from the call (`/args/order_id`) or from its arguments (`/order_id`). */

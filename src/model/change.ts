@@ -7,6 +7,7 @@
  */
 import type { CatalogManifest, Holds, Presence } from "./catalog.js";
 import type { CallLine, Episode, Evidence } from "./episode.js";
+import type { SeenFlow } from "./flow.js";
 import type { EpisodeId, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
 import type { LineageLink, SupersedeHint } from "./lineage.js";
 import type { MaintenanceReport } from "./maintenance.js";
@@ -47,6 +48,7 @@ export type Change =
   | { readonly kind: "pinned"; readonly skill: SkillName; readonly pin: { readonly at: string; readonly by: string } | undefined }
   | { readonly kind: "episode"; readonly episode: Episode }
   | { readonly kind: "call"; readonly line: CallLine }
+  | { readonly kind: "flows"; readonly set: ReadonlyMap<string, SeenFlow> }
   | { readonly kind: "view"; readonly record: ViewRecord }
   | { readonly kind: "evidence"; readonly digest: string; readonly evidence: Evidence }
   | { readonly kind: "report"; readonly report: MaintenanceReport }

@@ -69,7 +69,7 @@ export const callLineFormat = defineFormat({
     bytes: z.int(),
     /** Result paths with types, e.g. `/orders/0/id: string`. */
     shape: z.array(z.object({ path: z.string(), type: z.string() })),
-    flows: z.array(z.object({ to: z.string(), from: z.object({ seq: z.int(), path: z.string() }) })),
+    flows: z.array(z.object({ to: z.string(), from: z.object({ seq: z.int(), path: z.string(), tool: z.string().optional() }) })),
     ms: z.number(),
     /** Only with `evidence.keep: "full"`. */
     result: z.json().optional(),

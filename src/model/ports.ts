@@ -10,6 +10,7 @@ import type { Change } from "./change.js";
 import type { CallLine, Episode, Evidence } from "./episode.js";
 import type { CatalogVersion, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
 import type { JsonObject, JsonValue } from "./json.js";
+import type { SeenFlow } from "./flow.js";
 import type { LineageLink, SupersedeHint } from "./lineage.js";
 import type { MaintenanceReport, ProposedEdit } from "./maintenance.js";
 import type { Problem } from "./problem.js";
@@ -36,6 +37,8 @@ export interface Ground {
   readonly pinned: ReadonlyMap<SkillName, { readonly at: string; readonly by: string }>;
   readonly episodes: readonly Episode[];
   readonly rejected: ReadonlyMap<string, { readonly skill: string; readonly why: string; readonly at: string }>;
+  /** Observed flows by id. */
+  readonly flows: ReadonlyMap<string, SeenFlow>;
   /** Count of kept evidence records. */
   readonly evidence: number;
   /** What was damaged, set aside, repaired or migrated while reading. */

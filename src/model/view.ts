@@ -13,7 +13,7 @@ export const basisSchema = z.object({
   /** `<version>:<first 12 of digest>`; `0:` without a catalog. */
   catalog: z.string(),
   library: z.int(),
-  /** Count of accepted evidence records. */
+  /** Count of kept evidence records and of observed flows that count. */
   evidence: z.int(),
   /** Digest of presence, standings and holds as they bear on the answer. */
   presence: z.string(),

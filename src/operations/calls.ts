@@ -185,7 +185,7 @@ function record(desk: Desk, episode: ChosenEpisode, called: Called): void {
     });
     const seq = answer["seq"];
     if (result !== undefined && typeof seq === "number")
-      setFlow(desk, episode.id, remember(memory, seq, data, desk.memory.flowKey));
+      setFlow(desk, episode.id, remember(memory, { seq, tool: called.tool }, data, desk.memory.flowKey));
   };
   void inTurn(desk, `calls of ${episode.id}`, write).catch((error: unknown) => {
     desk.log("error", `a call of ${called.tool} could not be written to the call log: ${String(error)}`);

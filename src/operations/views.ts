@@ -16,6 +16,7 @@ import type { Basis, ViewRecord, ViewRequest } from "../model/view.js";
 import { assembleView } from "../provision/assemble.js";
 import type { AssembleInput } from "../provision/material.js";
 import { parseSkill } from "../skills/text.js";
+import { countingFlows } from "../world/known.js";
 import { complete, gather } from "../world/turn.js";
 import type { World } from "../world/world.js";
 import { bindSession, chooseEpisode, inTurn, opening, type ChosenEpisode, type Desk } from "./desk.js";
@@ -104,6 +105,11 @@ function assembleInput(
   };
 }
 
+/** Grows with everything learnt from calls that an answer may rest on: kept evidence and flows seen often enough. */
+function evidencePosition(world: World): number {
+  return world.evidence + countingFlows(world).length;
+}
+
 const presenceDigests = new WeakMap<World, string>();
 
 /** All that an answer depends on, named so that two answers on the same basis are the same. */
@@ -111,7 +117,7 @@ function basisOf(world: World): Basis {
   return {
     catalog: `${world.catalog.version}:${world.catalog.digest.slice(0, 12)}`,
     library: world.library.revision,
-    evidence: world.evidence,
+    evidence: evidencePosition(world),
     presence: presenceDigest(world),
     policy: shortDigest({ ...world.policy, prefixes: [...world.prefixes].sort() } as unknown as JsonValue),
     embedder: "none",

@@ -69,6 +69,7 @@ export async function readGround(options: {
     pinned: bySkill(smalls.standings.value.pinned),
     episodes: episodes.episodes,
     rejected: new Map(Object.entries(smalls.rejected.value.edits)),
+    flows: new Map(Object.entries(smalls.flows.value.flows)),
     evidence: countEvidence(shelf.home),
     problems,
   };

@@ -21,6 +21,7 @@ export const places = {
   holds: "state/holds.json",
   presence: "state/presence.json",
   rejected: "state/rejected.json",
+  flows: "state/flows.json",
   episodes: "state/episodes",
   calls: "state/calls",
   segment: (folder: string, n: number) => `${folder}/${numbered(n, ".jsonl")}`,

@@ -5,6 +5,7 @@ import { assertNever, Fault } from "../model/fault.js";
 import type { Change } from "../model/change.js";
 import type { Holds, Presence } from "../model/catalog.js";
 import type { presenceFormat } from "../model/catalog.js";
+import type { flowsFormat } from "../model/flow.js";
 import type { LineageLink } from "../model/lineage.js";
 import type { rejectedFormat } from "../model/maintenance.js";
 import type { LibraryRevisionRecord, Lock } from "../model/skill.js";
@@ -23,6 +24,7 @@ export interface Smalls {
   readonly presence: z.infer<typeof presenceFormat.schema>;
   readonly standings: z.infer<typeof standingsFormat.schema>;
   readonly rejected: z.infer<typeof rejectedFormat.schema>;
+  readonly flows: z.infer<typeof flowsFormat.schema>;
   readonly lock: Lock;
 }
 export type SmallName = keyof Smalls;
@@ -104,6 +106,9 @@ function plan(draft: Draft, change: Change, now: Smalls): void {
       return;
     case "rejected":
       draft.smalls.rejected = { ...current("rejected"), edits: withEntries(current("rejected").edits, change.set, []) };
+      return;
+    case "flows":
+      draft.smalls.flows = { ...current("flows"), flows: withEntries(current("flows").flows, change.set, []) };
       return;
     case "episode":
       draft.episodes.push(change.episode);

@@ -16,6 +16,7 @@ import { holdsFormat, presenceFormat } from "../model/catalog.js";
 import { Fault } from "../model/fault.js";
 import { tokensFormat, type Tokens } from "../model/home.js";
 import { lineageFormat } from "../model/lineage.js";
+import { flowsFormat } from "../model/flow.js";
 import { rejectedFormat } from "../model/maintenance.js";
 import type { Ground, Store } from "../model/ports.js";
 import type { Problem } from "../model/problem.js";
@@ -216,6 +217,7 @@ function openSmalls(shelf: DocumentShelf): SmallDocuments {
     presence: smallDocument(shelf, presenceFormat, places.presence, { format: presenceFormat.id, upstreams: {} }),
     standings: smallDocument(shelf, standingsFormat, places.standings, { format: standingsFormat.id, skills: {}, pinned: {} }),
     rejected: smallDocument(shelf, rejectedFormat, places.rejected, { format: rejectedFormat.id, edits: {} }),
+    flows: smallDocument(shelf, flowsFormat, places.flows, { format: flowsFormat.id, flows: {} }),
     // The revision's record repeats it, and people look into this folder.
     lock: smallDocument(
       shelf,
@@ -234,6 +236,7 @@ function valuesOf(smalls: SmallDocuments): Smalls {
     presence: smalls.presence.value,
     standings: smalls.standings.value,
     rejected: smalls.rejected.value,
+    flows: smalls.flows.value,
     lock: smalls.lock.value,
   };
 }

@@ -14,7 +14,7 @@ import type { Skill } from "../model/skill.js";
 import type { Tool } from "../model/tool.js";
 import { moveSkillIndex } from "../retrieve/skills.js";
 import { moveToolIndex } from "../retrieve/tools.js";
-import { applyChange, pruneDefinitions } from "./known.js";
+import { applyChange, countingFlows, pruneDefinitions } from "./known.js";
 import type { Known, World } from "./world.js";
 
 export function advance(world: World, changes: readonly Change[]): World {
@@ -22,6 +22,7 @@ export function advance(world: World, changes: readonly Change[]): World {
   const tools = new Map<ToolKey, Tool | undefined>();
   const skills = new Set<SkillName>();
   let linksMoved = false;
+  let flowsMoved = false;
   let namesMoved = false;
   for (const change of changes) {
     if (change.kind === "catalog-version") {
@@ -32,6 +33,7 @@ export function advance(world: World, changes: readonly Change[]): World {
     } else if (change.kind === "standings") {
       for (const [name, standing] of change.set) if (world.standings.get(name)?.standing !== standing.standing) skills.add(name);
     } else if (change.kind === "lineage") linksMoved = true;
+    else if (change.kind === "flows") flowsMoved = true;
     else if (change.kind === "policy")
       namesMoved =
         namesMoved || !samePrefixes(world, change.prefixes) || world.policy.maxNameLength !== change.policy.maxNameLength;
@@ -42,7 +44,11 @@ export function advance(world: World, changes: readonly Change[]): World {
     (change) => change.kind === "catalog-version" || change.kind === "library-revision" || change.kind === "holds",
   );
   if (moved) known = pruneDefinitions(known);
-  return { ...known, episodes: world.episodes, ...moveDerived(world, known, tools, skills, linksMoved, namesMoved) };
+  return {
+    ...known,
+    episodes: world.episodes,
+    ...moveDerived(world, known, { tools, skills, linksMoved, flowsMoved, namesMoved }),
+  };
 }
 
 function samePrefixes(world: World, prefixes: Known["prefixes"]): boolean {
@@ -51,16 +57,18 @@ function samePrefixes(world: World, prefixes: Known["prefixes"]): boolean {
 
 type Derived = Pick<World, "graph" | "toolIndex" | "activeSkills" | "restingSkills" | "exposed">;
 
-function moveDerived(
-  world: World,
-  known: Known,
-  tools: ReadonlyMap<ToolKey, Tool | undefined>,
-  skills: ReadonlySet<SkillName>,
-  linksMoved: boolean,
-  namesMoved: boolean,
-): Derived {
+/** What the changes of one decision moved. */
+interface Moved {
+  readonly tools: ReadonlyMap<ToolKey, Tool | undefined>;
+  readonly skills: ReadonlySet<SkillName>;
+  readonly linksMoved: boolean;
+  readonly flowsMoved: boolean;
+  readonly namesMoved: boolean;
+}
+
+function moveDerived(world: World, known: Known, { tools, skills, linksMoved, flowsMoved, namesMoved }: Moved): Derived {
   const derived: Derived = world;
-  if (tools.size === 0 && skills.size === 0 && !linksMoved && !namesMoved) {
+  if (tools.size === 0 && skills.size === 0 && !linksMoved && !flowsMoved && !namesMoved) {
     return {
       graph: derived.graph,
       toolIndex: derived.toolIndex,
@@ -84,6 +92,7 @@ function moveDerived(
     skills: { set: [...active, ...resting], drop: gone },
     tools: { set: changed, drop: removed },
     ...(linksMoved ? { links: known.lineage.values() } : {}),
+    ...(flowsMoved ? { flows: countingFlows(known) } : {}),
   };
   const names = (list: readonly Skill[]): SkillName[] => list.map((skill) => skill.name);
   return {

@@ -1,9 +1,11 @@
 /**
  * What happens in episodes: views answered, calls made, outcomes told or verified.
  */
+import { flowId, flowsOf } from "../graph/flows.js";
 import { canonicalJson, sha256 } from "../catalog/canonical.js";
 import { Fault } from "../model/fault.js";
-import type { Episode, Evidence, Outcome } from "../model/episode.js";
+import type { CallLine, Episode, Evidence, Outcome } from "../model/episode.js";
+import { FLOW_EPISODES, FLOWS_KEPT, type SeenFlow } from "../model/flow.js";
 import type { EpisodeOpening, Event } from "../model/event.js";
 import type { JsonValue } from "../model/json.js";
 import { put, type Draft } from "./draft.js";
@@ -46,7 +48,25 @@ export function decideEpisodeCall(draft: Draft, event: Of<"episode-call">): void
       tools: episode.tools.includes(line.tool) ? episode.tools : [...episode.tools, line.tool],
     },
   });
+  learnFlows(draft, line);
   draft.answer = { seq };
+}
+
+/** Writes down what the call was seen to take from others' results, until it was seen often enough to count. */
+function learnFlows(draft: Draft, line: Pick<CallLine, "episode" | "tool" | "isError" | "flows">): void {
+  const set = new Map<string, SeenFlow>();
+  for (const flow of flowsOf(line)) {
+    const id = flowId(flow);
+    const episodes = draft.known.flows.get(id)?.episodes ?? [];
+    if (episodes.length >= FLOW_EPISODES || episodes.includes(line.episode)) continue;
+    if (episodes.length === 0 && draft.known.flows.size + set.size >= FLOWS_KEPT) {
+      const text = `More than ${FLOWS_KEPT} flows between tools were seen; ${flow.from} → ${flow.to} is not learnt.`;
+      draft.effects.push({ kind: "log", level: "warn", text });
+      continue;
+    }
+    set.set(id, { ...flow, episodes: [...episodes, line.episode] });
+  }
+  if (set.size > 0) put(draft, { kind: "flows", set });
 }
 
 /** How far an outcome is trusted; a weaker word never replaces a stronger one. */

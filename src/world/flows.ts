@@ -20,7 +20,7 @@ export interface Leaf {
 }
 
 /** hash of a value → first place it was seen in this episode */
-export type FlowMemory = ReadonlyMap<string, { readonly seq: number; readonly path: string }>;
+export type FlowMemory = ReadonlyMap<string, { readonly seq: number; readonly path: string; readonly tool: string }>;
 
 /** What of a tool result is data: structured content, else text that parses as JSON, else the text. */
 export function dataOf(result: JsonObject): JsonValue {
@@ -71,7 +71,7 @@ export function flowsInto(
   args: JsonValue,
   memory: FlowMemory,
   key: string,
-): { to: string; from: { seq: number; path: string } }[] {
+): { to: string; from: { seq: number; path: string; tool: string } }[] {
   return leavesOf(args).flatMap((leaf) => {
     const hash = hashOf(leaf.value, key);
     const from = hash === undefined ? undefined : memory.get(hash);
@@ -80,11 +80,16 @@ export function flowsInto(
 }
 
 /** The memory with a result's values added; what was seen earlier stays where it was seen. */
-export function remember(memory: FlowMemory, seq: number, result: JsonValue, key: string): FlowMemory {
+export function remember(
+  memory: FlowMemory,
+  call: { readonly seq: number; readonly tool: string },
+  result: JsonValue,
+  key: string,
+): FlowMemory {
   const next = new Map(memory);
   for (const leaf of leavesOf(result)) {
     const hash = hashOf(leaf.value, key);
-    if (hash !== undefined && !next.has(hash)) next.set(hash, { seq, path: leaf.path });
+    if (hash !== undefined && !next.has(hash)) next.set(hash, { seq: call.seq, path: leaf.path, tool: call.tool });
   }
   return next;
 }

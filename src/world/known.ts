@@ -3,9 +3,11 @@
  * its own changes would lead to before anything is on disc.
  */
 import { catalogFrom } from "../catalog/version.js";
+import type { ObservedFlow } from "../graph/flows.js";
 import { libraryFrom } from "../skills/library.js";
 import { assertNever } from "../model/fault.js";
 import type { Change } from "../model/change.js";
+import { FLOW_EPISODES } from "../model/flow.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { PastSkill } from "../model/ports.js";
 import type { Tool, ListedTool } from "../model/tool.js";
@@ -47,6 +49,8 @@ export function applyChange(known: Known, change: Change): Known {
       return { ...known, pinned: withEntry(known.pinned, change.skill, change.pin) };
     case "rejected":
       return { ...known, rejected: new Map([...known.rejected, ...change.set]) };
+    case "flows":
+      return { ...known, flows: new Map([...known.flows, ...change.set]) };
     case "evidence":
       return { ...known, evidence: known.evidence + 1 };
     case "policy":
@@ -61,6 +65,13 @@ export function applyChange(known: Known, change: Change): Known {
     default:
       return assertNever(change, "change");
   }
+}
+
+/** The observed flows that were seen often enough to join tools. */
+export function countingFlows(known: Known): ObservedFlow[] {
+  return [...known.flows.values()]
+    .filter((flow) => flow.episodes.length >= FLOW_EPISODES)
+    .map(({ from, field, to, param }) => ({ from: from as ToolKey, field, to: to as ToolKey, param }));
 }
 
 function withEntry<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key, value: Value | undefined): ReadonlyMap<Key, Value> {

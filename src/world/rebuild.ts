@@ -10,7 +10,7 @@ import { buildSkillIndex } from "../retrieve/skills.js";
 import { buildToolIndex } from "../retrieve/tools.js";
 import { libraryFrom } from "../skills/library.js";
 import { exposedNames } from "./advance.js";
-import { pruneDefinitions } from "./known.js";
+import { countingFlows, pruneDefinitions } from "./known.js";
 import { emptyKnown, type Known, type World } from "./world.js";
 
 /** The ground state in memory, without anything derived. Policy and prefixes come with the `configured` event. */
@@ -30,6 +30,7 @@ export function knownFrom(ground: Ground, now: Instant): Known {
     standings: ground.standings,
     pinned: ground.pinned,
     rejected: ground.rejected,
+    flows: ground.flows,
     evidence: ground.evidence,
     now,
   };
@@ -50,7 +51,12 @@ export function derive(known: Known, episodes: World["episodes"]): World {
   return {
     ...known,
     episodes,
-    graph: buildGraph({ skills, tools: [...known.catalog.tools.values()], links: [...known.lineage.values()] }),
+    graph: buildGraph({
+      skills,
+      tools: [...known.catalog.tools.values()],
+      links: [...known.lineage.values()],
+      flows: countingFlows(known),
+    }),
     toolIndex: buildToolIndex(known.catalog.tools.values()),
     activeSkills: buildSkillIndex(skills.filter(isActive)),
     restingSkills: buildSkillIndex(skills.filter((skill) => !isActive(skill))),

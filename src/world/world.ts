@@ -12,6 +12,7 @@
 import type { Catalog, Holds, Presence } from "../model/catalog.js";
 import type { Episode } from "../model/episode.js";
 import type { ExposedName, Instant, SkillName, ToolKey, UpstreamLabel } from "../model/ids.js";
+import type { SeenFlow } from "../model/flow.js";
 import type { LineageLink, SupersedeHint } from "../model/lineage.js";
 import type { PastSkill } from "../model/ports.js";
 import { DEFAULT_POLICY, type Policy } from "../model/policy.js";
@@ -42,6 +43,8 @@ export interface Known {
   readonly standings: ReadonlyMap<SkillName, Standing>;
   readonly pinned: ReadonlyMap<SkillName, { readonly at: string; readonly by: string }>;
   readonly rejected: ReadonlyMap<string, { readonly skill: string; readonly why: string; readonly at: string }>;
+  /** What calls were seen to pass on, by id; those seen in enough episodes join tools in the graph. */
+  readonly flows: ReadonlyMap<string, SeenFlow>;
   /** Count of kept evidence records: the evidence position. */
   readonly evidence: number;
   readonly policy: Policy;
@@ -76,6 +79,7 @@ export const emptyKnown: Known = Object.freeze({
   standings: new Map(),
   pinned: new Map(),
   rejected: new Map(),
+  flows: new Map(),
   evidence: 0,
   policy: DEFAULT_POLICY,
   prefixes: new Map(),

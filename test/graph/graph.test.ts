@@ -221,23 +221,11 @@ describe("edges from tool to tool", () => {
       sampleTool("b/delete_user", { input: { user_id: "string" } }),
     ];
     expect(feedsOf(buildGraph({ skills: [], tools, links: [] }))).toEqual([]);
-    const flows = flowsOf([
-      { episode: "ep_1", seq: 1, tool: "a/list_users", isError: false, flows: [] },
-      {
-        episode: "ep_1",
-        seq: 2,
-        tool: "b/delete_user",
-        isError: false,
-        flows: [{ to: "/args/user_id", from: { seq: 1, path: "/users/0/id" } }],
-      },
-      {
-        episode: "ep_2",
-        seq: 1,
-        tool: "b/delete_user",
-        isError: true,
-        flows: [{ to: "/args/user_id", from: { seq: 0, path: "/x" } }],
-      },
-    ]);
+    const from = { seq: 1, path: "/users/0/id", tool: "a/list_users" };
+    const call = { tool: "b/delete_user", flows: [{ to: "/args/user_id", from }] };
+    expect(flowsOf({ ...call, isError: true })).toEqual([]);
+    expect(flowsOf({ ...call, tool: "a/list_users", isError: false })).toEqual([]);
+    const flows = flowsOf({ ...call, isError: false });
     expect(flows).toEqual([{ from: "a/list_users", field: "users[].id", to: "b/delete_user", param: "user_id" }]);
     expect(feedsOf(buildGraph({ skills: [], tools, links: [], flows }))).toEqual([
       "a/list_users users[].id -> b/delete_user user_id (observed)",

@@ -1,5 +1,6 @@
 import type { Change } from "../../src/model/change.js";
 import type { Evidence, Episode } from "../../src/model/episode.js";
+import type { SeenFlow } from "../../src/model/flow.js";
 import type { SkillName, UpstreamLabel } from "../../src/model/ids.js";
 import type { Presence } from "../../src/model/catalog.js";
 import type { LineageLink, SupersedeHint } from "../../src/model/lineage.js";
@@ -23,6 +24,7 @@ export class MemoryGround {
   pinned = new Map<SkillName, { at: string; by: string }>();
   episodes = new Map<string, Episode>();
   rejected = new Map<string, { skill: string; why: string; at: string }>();
+  flows = new Map<string, SeenFlow>();
   evidence = new Map<string, Evidence>();
 
   persist(changes: readonly Change[]): Promise<void> {
@@ -65,6 +67,9 @@ export class MemoryGround {
       case "evidence":
         this.evidence.set(change.digest, change.evidence);
         return;
+      case "flows":
+        for (const [id, flow] of change.set) this.flows.set(id, flow);
+        return;
       case "rejected":
         for (const [signature, entry] of change.set) this.rejected.set(signature, entry);
         return;
@@ -98,6 +103,7 @@ export class MemoryGround {
       pinned: this.pinned,
       episodes: [...this.episodes.values()],
       rejected: this.rejected,
+      flows: this.flows,
       evidence: this.evidence.size,
       problems: [],
     };

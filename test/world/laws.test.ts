@@ -99,6 +99,7 @@ function faceOf(world: World): unknown {
     pinned: [...world.pinned].sort(),
     rejected: [...world.rejected].sort(),
     evidence: world.evidence,
+    flows: [...world.flows].sort(),
     episodes: [...world.episodes].sort(),
     graph: exportGraph(world.graph),
     exposed: [...world.exposed].sort(),

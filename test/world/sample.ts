@@ -128,7 +128,7 @@ export type Step =
   | { kind: "maintain"; mode: "incremental" | "rebuild"; dryRun: boolean; late: boolean }
   | { kind: "open"; episode: number }
   | { kind: "view"; episode: number }
-  | { kind: "call"; episode: number }
+  | { kind: "call"; episode: number; from: number }
   | { kind: "finish"; episode: number; trust: "claim" | "state" | "replay" | "human" };
 
 const small = (most: number): fc.Arbitrary<number> => fc.integer({ min: 0, max: most });
@@ -205,7 +205,7 @@ export const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("open" as const), episode: small(3) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("view" as const), episode: small(3) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("call" as const), episode: small(3) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("call" as const), episode: small(3), from: small(3) }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -358,7 +358,7 @@ function episodeEvent(step: Extract<Step, { kind: "view" | "call" | "finish" }>,
       isError: false,
       bytes: 2,
       shape: [],
-      flows: [],
+      flows: [{ to: "/args/id", from: { seq: 1, path: "/orders/0/id", tool: `alpha/${NAMES[step.from] ?? ""}` } }],
       ms: 1,
     };
     return { kind: "episode-call", at, line, open };
