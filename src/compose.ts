@@ -32,6 +32,7 @@ import type { Manager, Upstreams } from "./model/ports.js";
 import type { Problem } from "./model/problem.js";
 import { lockFormat, type LockEntry } from "./model/skill.js";
 import type { ListedTool } from "./model/tool.js";
+import { createCallLog } from "./operations/call-log.js";
 import { createMemory, type Desk } from "./operations/desk.js";
 import { takeHandEdits } from "./operations/library.js";
 import { createOperations } from "./operations/operations.js";
@@ -100,6 +101,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   };
   const { upstreams, settled } = await openUpstreams(options, config, steward, announce);
   const memory = openMemory({ path: join(home, "state/manager.json"), files: nodeFiles(), log: report });
+  const redact: Desk["redact"] = (value) => redactArgs(value, config.secrets);
   const desk: Desk = {
     steward,
     store,
@@ -108,13 +110,14 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     clock,
     chance: systemChance(),
     log: report,
-    redact: (value) => redactArgs(value, config.secrets),
+    redact,
     home,
     version,
     started,
     problems,
     vectors: () => (config.embeddings === undefined ? "off: no embeddings endpoint is configured" : "off"),
-    memory: createMemory(base32(32)),
+    memory: createMemory(),
+    calls: createCallLog({ steward, clock, redact, log: report, flowKey: base32(32) }),
     onUpstreamAnnouncement(listener) {
       announcements.add(listener);
       return () => announcements.delete(listener);
@@ -159,6 +162,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
       for (const watcher of watching ?? []) await watcher.stop();
       await upstreams.stop();
       await Promise.all(desk.memory.turns.values());
+      await desk.calls.settled();
       await steward.close();
       await settled();
       await memory.settled();

@@ -11,10 +11,13 @@ export const REDACTED = "[redacted]";
 /** Shorter values are words like `true` or `admin`: replacing them would damage texts and hide nothing. */
 export const SECRET_CHARS_MIN = 6;
 
-/** Texts that are credentials whatever they are called. The first group, where there is one, stays. */
+/**
+ * Texts that are credentials whatever they are called. The first group, where there is one, stays. Every argument of every call is
+ * looked at: a pattern may begin to match only where something rare stands, or a long text costs the square of its length.
+ */
 const LOOKS: readonly RegExp[] = [
   /\b(Bearer\s+|Basic\s+)[A-Za-z0-9+/=._~-]{8,}/gi,
-  /([a-z][a-z0-9+.-]*:\/\/)[^\s/@:]+:[^\s/@]+(?=@)/gi,
+  /(?<=[a-z0-9+.-])(:\/\/)[^\s/@:]+:[^\s/@]+(?=@)/gi,
   /([?&](?:api[_-]?key|access[_-]?token|auth[_-]?token|token|key|secret|password|signature|sig)=)[^&\s#"']+/gi,
   /\b()(?:sk|pk|rk)[-_](?:[a-z]+[-_])*[A-Za-z0-9_-]{16,}/g,
   /\b()gh[pousr]_[A-Za-z0-9]{20,}/g,
@@ -23,7 +26,7 @@ const LOOKS: readonly RegExp[] = [
   /\b()xox[abeprs]-[A-Za-z0-9-]{10,}/g,
   /\b()AKIA[0-9A-Z]{16}\b/g,
   /\b()AIza[A-Za-z0-9_-]{30,}/g,
-  /\b()eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
+  /(?<![A-Za-z0-9_-])()eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
   /()-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
 ];
 

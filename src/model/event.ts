@@ -63,12 +63,8 @@ export type Event =
       readonly open?: EpisodeOpening | undefined;
     }
   | { readonly kind: "episode-opened"; readonly at: Instant; readonly episode: EpisodeId; readonly opening: EpisodeOpening }
-  | {
-      readonly kind: "episode-call";
-      readonly at: Instant;
-      readonly line: Omit<CallLine, "seq" | "format">;
-      readonly open?: EpisodeOpening | undefined;
-    }
+  /** Calls that were answered since the last such event, in the order of their answers. */
+  | { readonly kind: "episode-calls"; readonly at: Instant; readonly calls: readonly AnsweredCall[] }
   | {
       readonly kind: "episode-finished";
       readonly at: Instant;
@@ -123,6 +119,12 @@ export type Event =
       readonly accept: readonly string[];
       readonly tokens: { readonly used: number; readonly rebuildEstimate: number };
     };
+
+export interface AnsweredCall {
+  readonly line: Omit<CallLine, "seq" | "format">;
+  /** How its episode is opened, where it is not known yet. */
+  readonly open?: EpisodeOpening | undefined;
+}
 
 export interface EpisodeOpening {
   readonly task: string;

@@ -1,5 +1,5 @@
 /**
- * An agent's tool call: surface → upstream → surface, and its line in the call log after the answer.
+ * An agent's tool call: surface → upstream → surface, then handed to the call log (call-log.ts).
  *
  * Nothing of the call is altered on the way; what may stop it (an unknown, held or unoffered tool, arguments that cannot fit) stops it
  * before anything is sent. The call never waits behind the inbox.
@@ -9,16 +9,16 @@ import { validates } from "../catalog/usage.js";
 import type { CallAnswer, CallToolInput, Counted } from "../model/facade.js";
 import { Fault, Refusal } from "../model/fault.js";
 import type { ExposedName, ToolKey } from "../model/ids.js";
-import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
+import { isJsonObject, type JsonObject } from "../model/json.js";
 import type { Caller } from "../model/operations.js";
 import type { CallOptions } from "../model/ports.js";
 import type { Tool } from "../model/tool.js";
 import { excerptResult, pageOf } from "../provision/excerpt.js";
 import { searchTools } from "../retrieve/tools.js";
-import { dataOf, flowsInto, remember, shapeOf } from "../world/flows.js";
 import { isOffered, type World } from "../world/world.js";
 import { misfits } from "./arguments.js";
-import { chooseEpisode, inTurn, RESULTS_MOST_BYTES, setFlow, type ChosenEpisode, type Desk } from "./desk.js";
+import type { Answered } from "./call-log.js";
+import { chooseEpisode, RESULTS_MOST_BYTES, type Desk } from "./desk.js";
 
 export async function callTool(
   desk: Desk,
@@ -32,25 +32,32 @@ export async function callTool(
   const args = toArguments(input.arguments);
   if (!options.direct) refuseMisfits(tool, args);
   const episode = chooseEpisode(desk, caller, input.episode);
-  const startedMs = desk.clock.elapsedMs();
+  const views = world.episodes.get(episode.id)?.views;
+  const began = desk.clock.elapsedMs();
+  const answered = (how: Pick<Answered, "result" | "fault" | "refused">): void =>
+    desk.calls.add({
+      at,
+      episode: episode.id,
+      open: episode.open,
+      view: views?.[views.length - 1],
+      tool: tool.key,
+      contract: tool.digests.contract,
+      args,
+      ms: desk.clock.elapsedMs() - began,
+      ...how,
+    });
   const at = desk.clock.now();
-  const line = { at, episode: episode.id, tool: tool.key, contract: tool.digests.contract, args };
   try {
     const { direct: _direct, ...passed } = options;
     const repeatable = tool.annotations.readOnly || tool.annotations.idempotent;
     const result = await desk.upstreams.call({ ...passed, label: tool.label, name: tool.name, args, repeatable });
-    record(desk, episode, { ...line, result, ms: desk.clock.elapsedMs() - startedMs });
+    answered({ result });
     const answer = options.direct ? result : cut(desk, result, world.policy.resultBytes);
     return { body: { result: answer, tool: tool.key }, episode: episode.id };
   } catch (error) {
     // An upstream that said no has answered: that is evidence of the call, not a fault of ours.
-    const fault = error instanceof Refusal ? undefined : error instanceof Fault ? error.code : "bug";
-    record(desk, episode, {
-      ...line,
-      refused: true,
-      ...(fault === undefined ? {} : { fault }),
-      ms: desk.clock.elapsedMs() - startedMs,
-    });
+    if (error instanceof Refusal) answered({ refused: true });
+    else answered({ fault: error instanceof Fault ? error.code : "bug" });
     throw error;
   }
 }
@@ -139,56 +146,6 @@ function refuseMisfits(tool: Tool, args: JsonObject): void {
     tool: tool.key,
     wrong,
     inputSchema: tool.inputSchema,
-  });
-}
-
-interface Called {
-  readonly at: string;
-  readonly episode: string;
-  readonly tool: ToolKey;
-  readonly contract: string;
-  readonly args: JsonObject;
-  readonly result?: JsonObject;
-  readonly fault?: string;
-  readonly refused?: boolean;
-  readonly ms: number;
-}
-
-/** Writes the call line after the answer; a failure to write is loud and does not fail the call. */
-function record(desk: Desk, episode: ChosenEpisode, called: Called): void {
-  const { result, args, fault, refused, ms, ...line } = called;
-  const data: JsonValue = result === undefined ? null : dataOf(result);
-  const write = async (): Promise<void> => {
-    const memory = desk.memory.flows.get(episode.id) ?? new Map();
-    const redacted = desk.redact(args);
-    const views = desk.steward.world().episodes.get(episode.id)?.views ?? [];
-    const view = views[views.length - 1];
-    const answer = await desk.steward.post({
-      kind: "episode-call",
-      at: desk.clock.now(),
-      open: episode.open,
-      line: {
-        ...line,
-        ...(view === undefined ? {} : { view }),
-        args: redacted.value,
-        redacted: [...redacted.paths],
-        isError: refused === true || result?.["isError"] === true,
-        ...(fault === undefined ? {} : { fault }),
-        bytes: result === undefined ? 0 : Buffer.byteLength(JSON.stringify(result)),
-        shape: result === undefined ? [] : shapeOf(data),
-        flows: flowsInto(args, memory, desk.memory.flowKey),
-        ms: Math.round(ms * 100) / 100,
-        ...(result !== undefined && desk.steward.world().policy.evidenceKeep === "full"
-          ? { result: desk.redact(result).value }
-          : {}),
-      },
-    });
-    const seq = answer["seq"];
-    if (result !== undefined && typeof seq === "number")
-      setFlow(desk, episode.id, remember(memory, { seq, tool: called.tool }, data, desk.memory.flowKey));
-  };
-  void inTurn(desk, `calls of ${episode.id}`, write).catch((error: unknown) => {
-    desk.log("error", `a call of ${called.tool} could not be written to the call log: ${String(error)}`);
   });
 }
 

@@ -2,7 +2,7 @@
  * The desk: what every operation works with.
  *
  * Owns: the bundle of ports behind the operations, and the little memory that belongs to no noun: running episodes of sessions,
- *       data flow within episodes, kept results.
+ *       kept results.
  * Speaks: ports of model/, the steward.
  * Never: wire forms; deciding what an event means.
  */
@@ -15,7 +15,7 @@ import type { EpisodeId } from "../model/ids.js";
 import type { JsonValue } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import type { Steward } from "../steward.js";
-import type { FlowMemory } from "../world/flows.js";
+import type { CallLog } from "./call-log.js";
 
 export interface Desk {
   readonly steward: Steward;
@@ -34,6 +34,7 @@ export interface Desk {
   readonly problems: readonly Problem[];
   readonly vectors: () => string;
   readonly memory: DeskMemory;
+  readonly calls: CallLog;
   /** What upstreams announce beside their tools; answers how to stop listening. */
   readonly onUpstreamAnnouncement: (listener: (label: string, announced: UpstreamAnnouncement) => void) => () => void;
 }
@@ -43,18 +44,17 @@ export interface DeskMemory {
   readonly sessions: Map<string, EpisodeId>;
   /** One piece of work at a time per episode: budgets are counted, not raced for. */
   readonly turns: Map<string, Promise<unknown>>;
-  readonly flows: Map<string, FlowMemory>;
-  readonly flowKey: string;
   /** Kept whole results by id, oldest first. */
   readonly results: Map<string, string>;
 }
 
-/** Episodes whose data flow is remembered at a time, and bytes of kept results. */
-const FLOWS_MOST = 500;
+/** Sessions whose running episode is remembered: more than can be open at once. */
+const SESSIONS_MOST = 10_000;
+/** Bytes of kept results. */
 export const RESULTS_MOST_BYTES = 64 * 1024 * 1024;
 
-export function createMemory(flowKey: string): DeskMemory {
-  return { sessions: new Map(), turns: new Map(), flows: new Map(), flowKey, results: new Map() };
+export function createMemory(): DeskMemory {
+  return { sessions: new Map(), turns: new Map(), results: new Map() };
 }
 
 /** Runs `work` after all earlier work of the same episode, whether that failed or not. */
@@ -69,15 +69,6 @@ export async function inTurn<Result>(desk: Desk, episode: string, work: () => Pr
   return await result;
 }
 
-export function setFlow(desk: Desk, episode: string, memory: FlowMemory): void {
-  desk.memory.flows.delete(episode);
-  desk.memory.flows.set(episode, memory);
-  for (const oldest of desk.memory.flows.keys()) {
-    if (desk.memory.flows.size <= FLOWS_MOST) break;
-    desk.memory.flows.delete(oldest);
-  }
-}
-
 export interface ChosenEpisode {
   readonly id: EpisodeId;
   /** The caller named it: it shows in the answer's body. */
@@ -86,29 +77,34 @@ export interface ChosenEpisode {
 }
 
 /**
- * The episode an operation counts in (CONTRACTS "Episode of a call"): the named one; else the session's running one; else the
- * token's last one if it is young and unfinished; else a new implicit one.
+ * The episode an operation counts in: the named one; else the session's running one; else the token's last one if it is young and
+ * unfinished; else a new implicit one, which is the session's running one from here on. An implicit one ends by resting.
  */
 export function chooseEpisode(desk: Desk, caller: Caller, named: string | undefined): ChosenEpisode {
-  const { episodes, policy } = desk.steward.world();
+  const { episodes } = desk.steward.world();
   if (named !== undefined) {
     const episode = episodes.get(named);
     if (episode === undefined) throw new Fault("episode-unknown", `There is no episode ${named}; start_task opens one.`);
     return { id: named as EpisodeId, named: true, open: undefined };
   }
-  const sessions = caller.session === undefined ? undefined : desk.memory.sessions.get(caller.session);
-  const running = sessions === undefined ? undefined : episodes.get(sessions);
-  if (running !== undefined && running.outcome === undefined)
-    return { id: running.episode as EpisodeId, named: false, open: undefined };
-  const last = hasToken(caller) ? lastOf(episodes, caller.principal) : undefined;
-  if (
-    last !== undefined &&
-    last.outcome === undefined &&
-    Date.parse(desk.clock.now()) - Date.parse(last.moved) < policy.episodeIdleMs
-  ) {
-    return { id: last.episode as EpisodeId, named: false, open: undefined };
+  const bound = caller.session === undefined ? undefined : desk.memory.sessions.get(caller.session);
+  if (bound !== undefined) {
+    const running = episodes.get(bound);
+    // Its first call was answered and is not on disc yet.
+    if (running === undefined) return { id: bound, named: false, open: opening(caller, "", false) };
+    if (running.outcome === undefined && (running.explicit || isYoung(desk, running)))
+      return { id: bound, named: false, open: undefined };
   }
-  return { id: desk.chance.id("ep_") as EpisodeId, named: false, open: opening(caller, "", false) };
+  const last = hasToken(caller) ? lastOf(episodes, caller.principal) : undefined;
+  if (last !== undefined && last.outcome === undefined && isYoung(desk, last))
+    return { id: last.episode as EpisodeId, named: false, open: undefined };
+  const id = desk.chance.id("ep_") as EpisodeId;
+  bindSession(desk, caller, id);
+  return { id, named: false, open: opening(caller, "", false) };
+}
+
+function isYoung(desk: Desk, episode: Episode): boolean {
+  return Date.parse(desk.clock.now()) - Date.parse(episode.moved) < desk.steward.world().policy.episodeIdleMs;
 }
 
 export function opening(caller: Caller, task: string, explicit: boolean): EpisodeOpening {
@@ -117,7 +113,14 @@ export function opening(caller: Caller, task: string, explicit: boolean): Episod
 
 /** Remembers the episode as the session's running one. */
 export function bindSession(desk: Desk, caller: Caller, episode: EpisodeId): void {
-  if (caller.session !== undefined) desk.memory.sessions.set(caller.session, episode);
+  if (caller.session === undefined) return;
+  const { sessions } = desk.memory;
+  sessions.delete(caller.session);
+  sessions.set(caller.session, episode);
+  for (const oldest of sessions.keys()) {
+    if (sessions.size <= SESSIONS_MOST) break;
+    sessions.delete(oldest);
+  }
 }
 
 /** Callers without a token share a principal; only a token's own name tells one agent from another. */

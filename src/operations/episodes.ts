@@ -11,7 +11,7 @@ export async function finishTask(desk: Desk, input: FinishTaskInput, caller: Cal
   const before = requireEpisode(desk, input.episode);
   if (before.outcome !== undefined)
     throw new Fault("episode-finished", `${input.episode} ended as ${before.outcome.outcome} at ${before.outcome.at}.`);
-  await settleCalls(desk, input.episode);
+  await desk.calls.settled();
   const at = desk.clock.now();
   const outcome: Outcome = {
     outcome: input.outcome,
@@ -42,7 +42,7 @@ export function listEpisodes(desk: Desk): Episode[] {
 
 export async function readEpisode(desk: Desk, id: string): Promise<{ episode: Episode; calls: readonly CallLine[] }> {
   const episode = requireEpisode(desk, id);
-  await settleCalls(desk, id);
+  await desk.calls.settled();
   return { episode: requireEpisode(desk, episode.episode), calls: await desk.store.readCalls(id) };
 }
 
@@ -53,7 +53,7 @@ export async function verifyEpisode(
   caller: Caller,
 ): Promise<Episode> {
   requireEpisode(desk, id);
-  await settleCalls(desk, id);
+  await desk.calls.settled();
   const at = desk.clock.now();
   const outcome: Outcome = {
     outcome: verdict.outcome,
@@ -76,9 +76,4 @@ function requireEpisode(desk: Desk, id: string): Episode {
   const episode = desk.steward.world().episodes.get(id);
   if (episode === undefined) throw new Fault("episode-unknown", `There is no episode ${id}.`);
   return episode;
-}
-
-/** Call lines are written after their answers: waits for those under way. */
-async function settleCalls(desk: Desk, id: string): Promise<void> {
-  await (desk.memory.turns.get(`calls of ${id}`) ?? Promise.resolve());
 }

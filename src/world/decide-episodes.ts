@@ -33,23 +33,22 @@ export function decideViewAnswered(draft: Draft, event: Of<"view-answered">): vo
   });
 }
 
-/** A call is evidence whatever became of its episode meanwhile: it is written down after the answer went out. */
-export function decideEpisodeCall(draft: Draft, event: Of<"episode-call">): void {
-  const { line } = event;
-  const episode = draft.world.episodes.get(line.episode) ?? openEpisode(line.episode, event.open ?? unnamed, event.at);
-  const seq = episode.calls + 1;
-  put(draft, { kind: "call", line: { ...line, format: "call/1", seq } });
-  put(draft, {
-    kind: "episode",
-    episode: {
-      ...episode,
-      moved: event.at,
-      calls: seq,
-      tools: episode.tools.includes(line.tool) ? episode.tools : [...episode.tools, line.tool],
-    },
-  });
-  learnFlows(draft, line);
-  draft.answer = { seq };
+/**
+ * A call is evidence whatever became of its episode meanwhile: it is written down after the answer went out. Calls of one event are
+ * numbered in their order, and each episode among them moves once.
+ */
+export function decideEpisodeCalls(draft: Draft, event: Of<"episode-calls">): void {
+  const moved = new Map<string, Episode>();
+  for (const { line, open } of event.calls) {
+    const episode =
+      moved.get(line.episode) ?? draft.world.episodes.get(line.episode) ?? openEpisode(line.episode, open ?? unnamed, event.at);
+    const seq = episode.calls + 1;
+    put(draft, { kind: "call", line: { ...line, format: "call/1", seq } });
+    const tools = episode.tools.includes(line.tool) ? episode.tools : [...episode.tools, line.tool];
+    moved.set(line.episode, { ...episode, moved: event.at, calls: seq, tools });
+    learnFlows(draft, line);
+  }
+  for (const episode of moved.values()) put(draft, { kind: "episode", episode });
 }
 
 /** Writes down what the call was seen to take from others' results, until it was seen often enough to count. */

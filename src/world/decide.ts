@@ -11,7 +11,7 @@ import { assertNever } from "../model/fault.js";
 import type { Event } from "../model/event.js";
 import { decideConfigured, decideListing, decidePresence, decideTick, decideToolApproved } from "./decide-catalog.js";
 import { decideLineageJudged } from "./decide-lineage.js";
-import { decideEpisodeCall, decideEpisodeFinished, decideEpisodeOpened, decideViewAnswered } from "./decide-episodes.js";
+import { decideEpisodeCalls, decideEpisodeFinished, decideEpisodeOpened, decideViewAnswered } from "./decide-episodes.js";
 import {
   decideLibraryReverted,
   decideSkillApproved,
@@ -47,8 +47,8 @@ function decideInto(draft: Draft, event: Event): void {
       return decideViewAnswered(draft, event);
     case "episode-opened":
       return decideEpisodeOpened(draft, event);
-    case "episode-call":
-      return decideEpisodeCall(draft, event);
+    case "episode-calls":
+      return decideEpisodeCalls(draft, event);
     case "episode-finished":
       return decideEpisodeFinished(draft, event);
     case "skills-written":

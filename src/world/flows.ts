@@ -19,8 +19,11 @@ export interface Leaf {
   readonly value: string | number | boolean | null;
 }
 
-/** hash of a value → first place it was seen in this episode */
-export type FlowMemory = ReadonlyMap<string, { readonly seq: number; readonly path: string; readonly tool: string }>;
+/** Values remembered per episode; beyond it the oldest are forgotten. */
+const VALUES_MOST = 20_000;
+
+/** hash of a value → first place it was seen in this episode, oldest first */
+export type FlowMemory = Map<string, { readonly seq: number; readonly path: string; readonly tool: string }>;
 
 /** What of a tool result is data: structured content, else text that parses as JSON, else the text. */
 export function dataOf(result: JsonObject): JsonValue {
@@ -79,19 +82,21 @@ export function flowsInto(
   });
 }
 
-/** The memory with a result's values added; what was seen earlier stays where it was seen. */
+/** Adds a result's values to the memory; what was seen earlier stays where it was seen. Costs as much as the result is large. */
 export function remember(
   memory: FlowMemory,
   call: { readonly seq: number; readonly tool: string },
   result: JsonValue,
   key: string,
-): FlowMemory {
-  const next = new Map(memory);
+): void {
   for (const leaf of leavesOf(result)) {
     const hash = hashOf(leaf.value, key);
-    if (hash !== undefined && !next.has(hash)) next.set(hash, { seq: call.seq, path: leaf.path, tool: call.tool });
+    if (hash !== undefined && !memory.has(hash)) memory.set(hash, { seq: call.seq, path: leaf.path, tool: call.tool });
   }
-  return next;
+  for (const oldest of memory.keys()) {
+    if (memory.size <= VALUES_MOST) break;
+    memory.delete(oldest);
+  }
 }
 
 function hashOf(value: Leaf["value"], key: string): string | undefined {

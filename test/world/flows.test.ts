@@ -38,19 +38,18 @@ function post(world: World, event: Parameters<typeof decide>[1]): World {
 /** An episode that finds somebody and writes to the address found. */
 function episode(world: World, name: string, given: { failed?: boolean; address?: string } = {}): World {
   const found = dataOf({ structuredContent: { people: [{ address: "ada@example.org" }] } });
-  let memory: FlowMemory = new Map();
+  const memory: FlowMemory = new Map();
   const line = { at, episode: name, contract: "0", redacted: [], bytes: 0, shape: [], ms: 1 };
   const open = { task: "", explicit: false, principal: "local" };
   const first = { ...line, tool: "crm/find_people", args: {}, isError: false, flows: [] };
-  world = post(world, { kind: "episode-call", at, open, line: first });
-  memory = remember(memory, { seq: 1, tool: "crm/find_people" }, found, "key");
+  world = post(world, { kind: "episode-calls", at, calls: [{ open, line: first }] });
+  remember(memory, { seq: 1, tool: "crm/find_people" }, found, "key");
   const args = { recipient: given.address ?? "ada@example.org" };
   const flows = flowsInto(args, memory, "key");
   return post(world, {
-    kind: "episode-call",
+    kind: "episode-calls",
     at,
-    open,
-    line: { ...line, tool: "mail/send", args, isError: given.failed === true, flows },
+    calls: [{ open, line: { ...line, tool: "mail/send", args, isError: given.failed === true, flows } }],
   });
 }
 

@@ -361,7 +361,14 @@ function episodeEvent(step: Extract<Step, { kind: "view" | "call" | "finish" }>,
       flows: [{ to: "/args/id", from: { seq: 1, path: "/orders/0/id", tool: `alpha/${NAMES[step.from] ?? ""}` } }],
       ms: 1,
     };
-    return { kind: "episode-call", at, line, open };
+    return {
+      kind: "episode-calls",
+      at,
+      calls: [
+        { line, open },
+        { line: { ...line, tool: "alpha/get_customer" }, open },
+      ],
+    };
   }
   const view = {
     view: `vw_${at}`,
