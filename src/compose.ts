@@ -229,7 +229,8 @@ async function openUpstreams(
   return { upstreams, settled: () => records.settled() };
 }
 
-function configuredEvent(config: Config, at: string): Event {
+/** The event that puts a configuration in force. */
+export function configuredEvent(config: Config, at: string): Event {
   const upstreams = new Map([...config.upstreams].map(([label, { disabled, prefix }]) => [label, { disabled, prefix }] as const));
   return { kind: "configured", at, upstreams, policy: config.policy };
 }
@@ -260,7 +261,7 @@ async function takeFolders(desk: Desk, isNew: boolean): Promise<void> {
 }
 
 /** What the lock beside the shipped skills says they were verified against. */
-function shippedLock(home: string): ReadonlyMap<SkillName, LockEntry["verified"]> | undefined {
+export function shippedLock(home: string): ReadonlyMap<SkillName, LockEntry["verified"]> | undefined {
   try {
     const lock = lockFormat.schema.parse(JSON.parse(readFileSync(join(home, "skills/steward.lock.json"), "utf8")));
     return new Map(Object.entries(lock.skills).map(([name, entry]) => [name as SkillName, entry.verified]));

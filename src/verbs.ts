@@ -21,6 +21,7 @@ import { LAST_VERSION } from "./lab/worlds/shop/catalogs.js";
 import { Fault } from "./model/fault.js";
 import { demoFormat } from "./model/lab.js";
 import type { JsonValue } from "./model/json.js";
+import { checkHome, compareSides } from "./rehearse.js";
 import { runDaemon, serve } from "./serve.js";
 import { readDaemon, readOperatorToken } from "./store/daemon.js";
 import { CliFault, EXIT, type Access, type AccessNeeds, type CliPorts, type DoctorLine } from "./surfaces/cli/access.js";
@@ -40,6 +41,7 @@ export function createCliPorts(around: Surroundings): CliPorts {
   return {
     print: around.print,
     version: around.version,
+    cwd: around.cwd,
     openAccess: (flag, needs) => openAccess(around, homeOf(flag), needs),
     async serve(flags) {
       const home = homeOf(flags.home);
@@ -54,7 +56,10 @@ export function createCliPorts(around: Surroundings): CliPorts {
     init: (flags) => init(around, homeOf(flags.home), flags),
     evolve: (flags) => evolve(homeOf(flags.home), flags.to),
     doctor: (flags) => doctor(around, homeOf(flags.home)),
+    check: (flags) => checkHome(around, homeOf(flags.home), flags),
+    compare: (flags) => compareSides(around, homeOf(flags.home), flags),
     readFolders: async (paths) => (await Promise.all(paths.map((path) => readSkillFolders(resolve(around.cwd, path))))).flat(),
+    writeText: (path, text) => writeFile(resolve(around.cwd, path), text),
     writeFolder: (path, files) => writeSkillFolder(resolve(around.cwd, path), files),
   };
 }

@@ -10,6 +10,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ["verbs"],
   ["stdio"],
   ["serve"],
+  ["rehearse"],
   ["compose"],
   ["lab"],
   ["surfaces", "upstream", "store", "manager"],

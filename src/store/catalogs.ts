@@ -3,6 +3,7 @@
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { errorCode } from "../host/files.js";
 import { Fault } from "../model/fault.js";
 import { catalogManifestFormat, type CatalogManifest, type Holds } from "../model/catalog.js";
 import type { Problem } from "../model/problem.js";
@@ -13,12 +14,22 @@ import { breathe, toolOf } from "./objects.js";
 import { readPack } from "./packs.js";
 import { isDigest, numberOf, places } from "./places.js";
 
-/** Numbers of the documents in a folder of numbered ones, ascending. */
+/** Numbers of the documents in a folder of numbered ones, ascending; none where there is no such folder. */
 export function numbersIn(home: string, place: string): number[] {
-  return readdirSync(join(home, place))
+  return namesIn(join(home, place))
     .map((name) => numberOf(name, ".json"))
     .filter((n) => n !== undefined)
     .sort((a, b) => a - b);
+}
+
+/** Names in a folder, none where it is not there (a home that was never started has no state). */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
 }
 
 /** The newest manifest that can be read; damaged newer ones are set aside and named. */

@@ -4,14 +4,13 @@
  * Never throws for damage: what is damaged is set aside, what can be told from elsewhere is, and every such thing is a problem
  * with the file's name. The one refusal is a document of a newer format.
  */
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SkillName, UpstreamLabel } from "../model/ids.js";
 import type { Presence } from "../model/catalog.js";
 import type { Ground } from "../model/ports.js";
 import type { Problem } from "../model/problem.js";
 import type { LibraryRevisionRecord } from "../model/skill.js";
-import { newestManifest, readDefinitions, referredDocuments } from "./catalogs.js";
+import { namesIn, newestManifest, readDefinitions, referredDocuments } from "./catalogs.js";
 import type { SmallDocuments } from "./commit.js";
 import type { DocumentShelf } from "./documents.js";
 import { newestRevision, pastWithTexts, readPast, readSkillTexts } from "./library.js";
@@ -33,7 +32,7 @@ const PAST_FROM = 8;
 export async function readGround(options: {
   readonly shelf: DocumentShelf;
   readonly smalls: SmallDocuments;
-  readonly logs: Logs;
+  readonly logs: Pick<Logs, "readEpisodes">;
   /** What recovery and loading found already. */
   readonly problems: readonly Problem[];
   /** False after several crashes in a row: nothing derived is trusted. */
@@ -113,5 +112,5 @@ function missingDefinitions(missing: readonly string[], present: ReadonlySet<str
 }
 
 function countEvidence(home: string): number {
-  return readdirSync(join(home, places.evidence)).filter((name) => name.endsWith(".json") && isDigest(name.slice(0, -5))).length;
+  return namesIn(join(home, places.evidence)).filter((name) => name.endsWith(".json") && isDigest(name.slice(0, -5))).length;
 }

@@ -27,7 +27,7 @@ export type Reading = Omit<Store, "read" | "persist" | "close">;
 
 export function createReading(options: {
   readonly shelf: DocumentShelf;
-  readonly logs: Logs;
+  readonly logs: Pick<Logs, "readCalls">;
   readonly log: Log;
   /** The lock in force. */
   readonly lock: () => Lock;

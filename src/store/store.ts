@@ -210,7 +210,8 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
   };
 }
 
-function openSmalls(shelf: DocumentShelf): SmallDocuments {
+/** The small documents of a home, not read yet. */
+export function openSmalls(shelf: DocumentShelf): SmallDocuments {
   return {
     lineage: smallDocument(shelf, lineageFormat, places.lineage, { format: lineageFormat.id, links: [] }),
     holds: smallDocument(shelf, holdsFormat, places.holds, { format: holdsFormat.id, held: {}, approved: {}, review: {} }),

@@ -5,6 +5,9 @@
  * (with the home's lock, without a public address). So a verb is written once and means the same in both cases.
  */
 import type { JsonValue } from "../../model/json.js";
+import type { Foresight } from "../../model/foresight.js";
+import type { Problem } from "../../model/problem.js";
+import type { CatalogComparison } from "../../world/compare.js";
 import type { Print } from "../../host/print.js";
 
 export interface Access {
@@ -27,6 +30,8 @@ export interface AccessNeeds {
 export interface CliPorts {
   readonly print: Print;
   readonly version: string;
+  /** The folder that relative paths are meant from. */
+  readonly cwd: string;
   openAccess(home: string | undefined, needs: AccessNeeds): Promise<Access>;
   /** Runs the daemon until it is stopped; resolves with the exit code. */
   serve(options: ServeFlags): Promise<number>;
@@ -36,7 +41,13 @@ export interface CliPorts {
   /** Moves the sample ecosystem; answers the version before and after. */
   evolve(options: { home?: string; to?: number }): Promise<{ before: number; after: number; last: number }>;
   doctor(options: { home?: string }): Promise<readonly DoctorLine[]>;
+  /** What the library would be like against something else; reads the home and starts nothing but the servers named there. */
+  check(options: CheckFlags): Promise<CheckAnswer>;
+  /** Two sides, each a version of the home or a catalog file. */
+  compare(options: CompareFlags): Promise<Comparison>;
   readFolders(paths: readonly string[]): Promise<readonly { folder: string; files: Readonly<Record<string, string>> }[]>;
+  /** Writes one file where the user says; throws where it cannot. */
+  writeText(path: string, text: string): Promise<void>;
   writeFolder(path: string, files: Readonly<Record<string, string>>): Promise<void>;
 }
 
@@ -46,6 +57,38 @@ export interface ServeFlags {
   readonly host?: string;
   readonly starter: boolean;
   readonly logLevel?: string;
+}
+
+export interface CheckFlags {
+  readonly home?: string;
+  /** Path of an mcpServers file or a catalog file, or the number of a version. */
+  readonly against: string;
+  /** Label of a catalog file's tools that name no server. */
+  readonly label?: string;
+  /** Upstreams that are not named stay as they are. */
+  readonly keepOthers: boolean;
+}
+
+export interface CheckAnswer extends Foresight {
+  readonly against: string;
+  readonly home: string;
+  /** Servers that could not be listed: their tools count as they are in the catalog. */
+  readonly unlisted: readonly { readonly label: string; readonly reason: string }[];
+  readonly problems: readonly Problem[];
+}
+
+export interface CompareFlags {
+  readonly home?: string;
+  /** Path of a catalog file, or the number of a version; `to` absent: the present version. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly label?: string;
+}
+
+export interface Comparison extends CatalogComparison {
+  readonly from: string;
+  readonly to: string;
+  readonly problems: readonly Problem[];
 }
 
 export interface DoctorLine {

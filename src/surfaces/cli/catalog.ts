@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../model/json.js";
 import type { Shown } from "../../host/print.js";
 import { CliFault, EXIT } from "./access.js";
+import { compareDrift, compareLineage, isVersion, type CompareOptions } from "./compare.js";
 import { toCount } from "./facade.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
 import type { Verbs } from "./verb.js";
@@ -83,9 +84,11 @@ export function addCatalogVerbs(verbs: Verbs): void {
 
   catalog
     .command("drift [from] [to]")
-    .description("what changed between two versions (default: the last two)")
-    .action((from: string | undefined, to: string | undefined) =>
-      verbs.withAccess({ upstreams: false }, async (access) => {
+    .description("what changed between two sides, each a version or a catalog file (default: the last two versions)")
+    .option("--label <label>", "the upstream whose tools a catalog file has, where the file does not say")
+    .action(async (from: string | undefined, to: string | undefined, options: CompareOptions) => {
+      if ([from, to].some((side) => side !== undefined && !isVersion(side))) return await compareDrift(verbs, from, to, options);
+      await verbs.withAccess({ upstreams: false }, async (access) => {
         const query = [from === undefined ? "" : `from=${toCount(from)}`, to === undefined ? "" : `to=${toCount(to)}`]
           .filter((part) => part !== "")
           .join("&");
@@ -93,21 +96,21 @@ export function addCatalogVerbs(verbs: Verbs): void {
         if (verbs.json()) print.json(drift);
         else printDrift(verbs, drift);
         return driftExit(drift);
-      }),
-    );
+      });
+    });
 
   catalog
-    .command("lineage [verdict] [link]")
-    .description("which tools took over from which; `confirm <link>` and `reject <link>` judge one")
-    .action((verdict: string | undefined, link: string | undefined) =>
-      verbs.withAccess({ upstreams: false }, async (access) => {
+    .command("lineage [from] [to]")
+    .description(
+      "which tools took over from which: all known links, or between two sides (versions or catalog files); `confirm <link>` and `reject <link>` judge one",
+    )
+    .option("--label <label>", "the upstream whose tools a catalog file has, where the file does not say")
+    .action(async (verdict: string | undefined, link: string | undefined, options: CompareOptions) => {
+      const judges = verdict === "confirm" || verdict === "reject";
+      if (verdict !== undefined && !judges) return await compareLineage(verbs, verdict, link, options);
+      await verbs.withAccess({ upstreams: false }, async (access) => {
         if (verdict !== undefined) {
-          if ((verdict !== "confirm" && verdict !== "reject") || link === undefined) {
-            throw new CliFault(
-              "Use `catalog lineage`, `catalog lineage confirm <link>` or `catalog lineage reject <link>`.",
-              EXIT.usage,
-            );
-          }
+          if (link === undefined) throw new CliFault(`Use \`catalog lineage ${verdict} <link>\`.`, EXIT.usage);
           const judged = await access.ask("POST", `/v1/catalog/lineage/${verdict}`, { link });
           if (verbs.json()) print.json(judged);
           else print.line(`${link} is ${verdict === "confirm" ? "confirmed" : "rejected"}.`);
@@ -133,8 +136,8 @@ export function addCatalogVerbs(verbs: Verbs): void {
             levelOf(row),
           ]),
         );
-      }),
-    );
+      });
+    });
 
   catalog
     .command("approve <tool>")

@@ -8,6 +8,7 @@
 import { Command, CommanderError } from "commander";
 import { CliFault, EXIT, type CliPorts } from "./access.js";
 import { addCatalogVerbs } from "./catalog.js";
+import { addCheckVerb } from "./check.js";
 import { addDaemonVerbs } from "./daemon.js";
 import { addEpisodeVerbs } from "./episodes.js";
 import { addFacadeVerbs } from "./facade.js";
@@ -54,6 +55,7 @@ export async function runCli(argv: readonly string[], ports: CliPorts): Promise<
   addSkillVerbs(verbs);
   addEpisodeVerbs(verbs);
   addMaintenanceVerbs(verbs);
+  addCheckVerb(verbs);
   // `--home` and `--json` are taken before or after the verb.
   for (const command of allCommands(program))
     command

@@ -1,0 +1,319 @@
+/**
+ * Rehearse: what would happen, tried in memory on a home that is only read.
+ *
+ * Owns: reading a home without its lock, catalogs from files, versions and servers that are started for it.
+ * Speaks: CheckAnswer and Comparison for the CLI; peek, upstreams, foresee below.
+ * Never: writes into a home, waits for a daemon, decides what a change means.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { readCatalogFile } from "./catalog/files.js";
+import { catalogFrom, emptyCatalog, manifestTools, nextManifest } from "./catalog/version.js";
+import { configuredEvent, shippedLock } from "./compose.js";
+import { interpret, readConfig } from "./config/config.js";
+import { decodeText, parseJsonc, SyntaxMistake } from "./config/text.js";
+import { systemClock } from "./host/clock.js";
+import { baseEnv, type Environment } from "./host/env.js";
+import type { Log } from "./host/log.js";
+import type { Catalog, CatalogManifest } from "./model/catalog.js";
+import type { Config } from "./model/config.js";
+import type { Event } from "./model/event.js";
+import type { SkillName, ToolKey, UpstreamLabel } from "./model/ids.js";
+import { isJsonObject, type JsonValue } from "./model/json.js";
+import type { Problem } from "./model/problem.js";
+import type { ListedTool, Tool } from "./model/tool.js";
+import { definitionsIn, peekHome, type Peek } from "./store/peek.js";
+import { places } from "./store/places.js";
+import { CliFault, EXIT, type CheckAnswer, type CheckFlags, type CompareFlags, type Comparison } from "./surfaces/cli/access.js";
+import { createUpstreams } from "./upstream/upstreams.js";
+import { compareCatalogs } from "./world/compare.js";
+import { foresee, play, type Prospect } from "./world/foresee.js";
+import { rebuild } from "./world/rebuild.js";
+import { verifiedTool } from "./world/standings.js";
+import type { World } from "./world/world.js";
+
+export interface RehearsalSurroundings {
+  readonly main: string;
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly log: Log;
+  readonly version: string;
+}
+
+/** What the library of a home would be like against a catalog file, a configuration or a version of the home. */
+export async function checkHome(around: RehearsalSurroundings, home: string, flags: CheckFlags): Promise<CheckAnswer> {
+  const opened = await openHome(around, home);
+  const found = await prospectOf(around, opened, flags);
+  const { prospect, problems, unlisted } = found;
+  const foresight = foresee(opened.world, prospect, systemClock().now());
+  return {
+    against: flags.against,
+    home,
+    ...foresight,
+    from: { ...foresight.from, catalog: opened.peek.ground.manifest?.version ?? 0 },
+    unlisted,
+    problems: problems.map((problem) => ({ ...problem })),
+  };
+}
+
+/** The typed difference and the lineage between two sides, each a version of the home or a catalog file. */
+export async function compareSides(around: RehearsalSurroundings, home: string, flags: CompareFlags): Promise<Comparison> {
+  const needsHome = [flags.from, flags.to].some((ref) => ref === undefined || isVersion(ref));
+  const opened = needsHome ? await openHome(around, home) : await openHome(around, home).catch(() => undefined);
+  const problems: Problem[] = [];
+  const side = async (ref: string | undefined): Promise<Catalog> => {
+    if (ref === undefined || isVersion(ref)) return versionOf(opened, home, ref === undefined ? undefined : Number(ref));
+    const read = await readTools(around, home, ref, flags.label ?? onlyLabel(opened?.world));
+    problems.push(...read.problems);
+    return catalogOf(read.tools);
+  };
+  const [from, to] = [await side(flags.from), await side(flags.to)];
+  const stored = isVersion(flags.from) && isVersion(flags.to ?? "0") ? opened?.world.lineage : undefined;
+  return {
+    from: nameOf(flags.from, from),
+    to: nameOf(flags.to, to),
+    ...compareCatalogs(from, to, { ...(stored === undefined ? {} : { links: [...stored.values()] }), world: opened?.world }),
+    problems,
+  };
+}
+
+function nameOf(ref: string | undefined, catalog: Catalog): string {
+  return ref === undefined || isVersion(ref) ? `version ${catalog.version}` : ref;
+}
+
+function isVersion(ref: string | undefined): boolean {
+  return ref !== undefined && /^\d+$/.test(ref);
+}
+
+interface OpenedHome {
+  readonly home: string;
+  readonly peek: Peek;
+  readonly config: Config;
+  /** As a daemon would see it at its start, hand edits and shipped skills included. */
+  readonly world: World;
+}
+
+async function openHome(around: RehearsalSurroundings, home: string): Promise<OpenedHome> {
+  if (!existsSync(join(home, "config")) && !existsSync(join(home, "catalog")))
+    throw new CliFault(`There is no home at ${home}: \`steward init --home ${home}\` prepares one.`, EXIT.usage);
+  const log = around.log;
+  const peek = await peekHome({ home, log });
+  const config = await readConfig(home, { env: around.env, main: around.main });
+  const at = systemClock().now();
+  const world = rebuild(peek.ground, at);
+  const events: Event[] = [keeping(world, configuredEvent(config, at))];
+  const { written, missing, problems } = await peek.readHandEdits();
+  for (const problem of [...peek.ground.problems, ...problems]) log.warn(`${problem.where}: ${problem.text}`);
+  const lock = peek.ground.revision === undefined ? shippedLock(home) : undefined;
+  const shipped = written.filter((skill) => lock?.has(skill.folder as SkillName) === true);
+  if (lock !== undefined && shipped.length > 0) {
+    const digests = [...lock.values()].flatMap((verified) => Object.values(verified).map((entry) => entry.document));
+    const definitions = await definitionsIn(home, new Set(digests));
+    events.push({ kind: "skills-written", at, by: "starter", written: shipped, missing: [], verified: lock, definitions });
+  }
+  const own = written.filter((skill) => !shipped.includes(skill));
+  if (own.length + missing.length > 0) events.push({ kind: "skills-written", at, by: "human", written: own, missing });
+  const started = play(world, events).world;
+  return {
+    home,
+    peek,
+    config,
+    world: started.catalog.version > 0 ? started : play(started, verifiedListings(started, at)).world,
+  };
+}
+
+/**
+ * A home without a catalog of its own (a checkout that was never started): its tools are taken to be those that the skills were last
+ * verified against, which the lock beside them names.
+ */
+function verifiedListings(world: World, at: string): Event[] {
+  const tools = new Map<string, Tool>();
+  for (const name of world.library.skills.keys()) {
+    for (const key of Object.keys(world.library.lock.skills[name]?.verified ?? {})) {
+      const tool = verifiedTool(world, name, key as ToolKey);
+      if (tool !== undefined) tools.set(key, tool);
+    }
+  }
+  const listings = [...byLabel([...tools.values()])];
+  return listings.map(([label, listing]) => ({ kind: "listing", at, label, ...listing, cause: "start" }));
+}
+
+/** A checkout may have a catalog and no configuration: labels that are known stay. */
+function keeping(world: World, event: Event): Event {
+  if (event.kind !== "configured") return event;
+  const upstreams = new Map(event.upstreams);
+  for (const { label } of world.catalog.tools.values())
+    if (!upstreams.has(label)) upstreams.set(label, { disabled: false, prefix: label });
+  return { ...event, upstreams };
+}
+
+async function versionOf(opened: OpenedHome | undefined, home: string, version: number | undefined): Promise<Catalog> {
+  const present = opened?.world.catalog ?? emptyCatalog;
+  if (version === undefined || version === present.version) return present;
+  if (version === 0) return emptyCatalog;
+  const manifest = await opened?.peek.readManifest(version);
+  if (opened === undefined || manifest === undefined)
+    throw new CliFault(`Version ${version} is not kept in ${home}; the present one is ${present.version}.`, EXIT.usage);
+  return catalogFrom(manifest, await toolsOf(home, manifest));
+}
+
+async function toolsOf(home: string, manifest: CatalogManifest): Promise<ReturnType<typeof manifestTools>> {
+  return manifestTools(manifest, await definitionsIn(home, new Set(Object.values(manifest.tools).map((one) => one.document))));
+}
+
+/** A snapshot that has no number of its own. */
+function catalogOf(tools: readonly Tool[]): Catalog {
+  const map = new Map(tools.map((tool) => [tool.key, tool]));
+  const manifest = nextManifest(emptyCatalog, map, "", "file");
+  return manifest === undefined ? emptyCatalog : catalogFrom(manifest, map);
+}
+
+function onlyLabel(world: World | undefined): string | undefined {
+  const labels = new Set([...(world?.catalog.tools.values() ?? [])].map((tool) => tool.label));
+  return labels.size === 1 ? [...labels][0] : undefined;
+}
+
+interface FoundProspect {
+  readonly prospect: Prospect;
+  readonly problems: readonly Problem[];
+  readonly unlisted: readonly { readonly label: string; readonly reason: string }[];
+}
+
+async function prospectOf(around: RehearsalSurroundings, opened: OpenedHome, flags: CheckFlags): Promise<FoundProspect> {
+  const { home, world } = opened;
+  if (isVersion(flags.against)) {
+    const catalog = await versionOf(opened, home, Number(flags.against));
+    return { prospect: { listings: byLabel([...catalog.tools.values()]), whole: true }, problems: [], unlisted: [] };
+  }
+  const json = readJson(around, flags.against);
+  if (isServersFile(json)) return await listServers(around, opened, json, flags);
+  const { tools, problems, isManifest } = await readTools(around, home, flags.against, flags.label ?? onlyLabel(world));
+  const listings = byLabel(tools);
+  const known = new Set([...world.catalog.tools.values()].map((tool) => tool.label as string));
+  const strange = [...listings.keys()].filter((label) => !known.has(label) && !opened.config.upstreams.has(label));
+  if (strange.length === listings.size && listings.size > 0 && known.size > 0)
+    throw new CliFault(
+      `No upstream of the home is called ${strange.join(" or ")} (there are ${[...known].sort().join(", ")}); --label says whose tools the file has.`,
+      EXIT.usage,
+    );
+  return { prospect: { listings, whole: isManifest && !flags.keepOthers }, problems, unlisted: [] };
+}
+
+function byLabel(tools: readonly Tool[]): Map<UpstreamLabel, { tools: Tool[]; problems: Problem[] }> {
+  const listings = new Map<UpstreamLabel, { tools: Tool[]; problems: Problem[] }>();
+  for (const tool of tools) {
+    const group = listings.get(tool.label);
+    if (group === undefined) listings.set(tool.label, { tools: [tool], problems: [] });
+    else group.tools.push(tool);
+  }
+  return listings;
+}
+
+function isServersFile(json: JsonValue): boolean {
+  return isJsonObject(json) && (isJsonObject(json["mcpServers"]) || isJsonObject(json["servers"]));
+}
+
+function readJson(around: RehearsalSurroundings, path: string): JsonValue {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(resolve(around.cwd, path));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliFault(
+      `${path} cannot be read (${why}); give a catalog file, an mcpServers file or the number of a version.`,
+      EXIT.usage,
+    );
+  }
+  const text = decodeText(bytes, path);
+  try {
+    return parseJsonc(text).value;
+  } catch (error) {
+    if (error instanceof SyntaxMistake) throw new CliFault(`${path}, ${error.message}.`, EXIT.usage);
+    throw error;
+  }
+}
+
+/** The tools of a catalog file. A manifest's definitions are those of the home it lies in, else of the home at hand. */
+async function readTools(
+  around: RehearsalSurroundings,
+  home: string,
+  path: string,
+  label: string | undefined,
+): Promise<{ tools: Tool[]; problems: Problem[]; isManifest: boolean }> {
+  const json = readJson(around, path);
+  const isManifest = isJsonObject(json) && isJsonObject(json["tools"]);
+  const documents = isManifest ? await documentsFor(json["tools"] ?? null, [ownHome(around, path), home]) : undefined;
+  const read = readCatalogFile(json, {
+    ...(label === undefined ? {} : { label }),
+    ...(documents === undefined ? {} : { documents }),
+  });
+  const unreadable = read.problems.find((problem) => problem.code === "catalog-file-unreadable");
+  if (unreadable !== undefined) throw new CliFault(`${path}: ${unreadable.text}`, EXIT.usage);
+  return {
+    tools: read.tools,
+    problems: read.problems.map((problem) => ({ ...problem, where: problem.where === "" ? path : `${path}: ${problem.where}` })),
+    isManifest,
+  };
+}
+
+/** `<home>/catalog/versions/000042.json` lies in a home of its own. */
+function ownHome(around: RehearsalSurroundings, path: string): string {
+  return resolve(dirname(resolve(around.cwd, path)), ...places.versions.split("/").map(() => ".."));
+}
+
+async function documentsFor(rows: JsonValue, homes: readonly string[]): Promise<ReadonlyMap<string, ListedTool>> {
+  const digests = new Set<string>();
+  for (const row of isJsonObject(rows) ? Object.values(rows) : [])
+    if (isJsonObject(row) && typeof row["document"] === "string") digests.add(row["document"]);
+  const documents = new Map<string, ListedTool>();
+  for (const home of homes) {
+    const missing = [...digests].filter((digest) => !documents.has(digest));
+    for (const [digest, listed] of await definitionsIn(join(home), missing)) documents.set(digest, listed);
+  }
+  return documents;
+}
+
+/** Starts the servers of a configuration, lists them once and ends them. One that cannot be listed keeps what it has. */
+async function listServers(
+  around: RehearsalSurroundings,
+  opened: OpenedHome,
+  json: JsonValue,
+  flags: CheckFlags,
+): Promise<FoundProspect> {
+  const { env, log, version } = around;
+  const written = isJsonObject(json) ? json : {};
+  const config = interpret(written, [], opened.home, { env, main: around.main }, []);
+  const listings = new Map<UpstreamLabel, { tools: readonly Tool[]; problems: readonly Problem[] }>();
+  const unlisted: { label: UpstreamLabel; reason: string }[] = [];
+  const upstreams = createUpstreams({
+    configs: new Map([...config.upstreams].filter(([, one]) => !one.disabled)),
+    policy: config.policy,
+    post: (event) => {
+      if (event.kind === "listing") listings.set(event.label, { tools: event.tools, problems: event.problems });
+    },
+    clock: systemClock(),
+    log: (level, text, data) => log[level](text, data),
+    baseEnv: baseEnv(env),
+    version,
+    secrets: config.secrets,
+  });
+  try {
+    for (const row of await upstreams.sync())
+      if (!row.ok) unlisted.push({ label: row.label, reason: row.reason ?? "not listed" });
+  } finally {
+    await upstreams.stop();
+  }
+  for (const [label, one] of config.upstreams) if (one.disabled) unlisted.push({ label, reason: disabledReason(config, label) });
+  const problems = [...config.problems, ...[...listings.values()].flatMap((listing) => listing.problems)];
+  return {
+    prospect: { listings, whole: !flags.keepOthers, unlisted: unlisted.map(({ label }) => label) },
+    problems,
+    unlisted,
+  };
+}
+
+function disabledReason(config: Config, label: UpstreamLabel): string {
+  const path = new RegExp(`^(?:mcpServers|servers)\\.${label.replace(/[.\\]/g, "\\$&")}(?:\\.|$)`);
+  const problem = config.problems.find(({ where }) => path.test(where));
+  return problem === undefined ? "disabled in the file" : `${problem.where}: ${problem.text}`;
+}

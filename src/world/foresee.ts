@@ -1,0 +1,211 @@
+/**
+ * Foresee: the events that would bring another catalog, played on a world in memory, and what differs afterwards.
+ *
+ * Nothing of the judgement is done here a second time: the same decisions that a daemon would take are taken, and thrown away.
+ * The world that is passed must be the caller's own, since advancing moves its indexes in place.
+ */
+import { diffCatalogs, diffTool } from "../catalog/drift.js";
+import { successors } from "../catalog/lineage.js";
+import { proposeByRules } from "../maintain/propose.js";
+import type { UpstreamLabel, Instant, SkillName, ToolKey } from "../model/ids.js";
+import { LEVELS } from "../model/drift.js";
+import type { Event } from "../model/event.js";
+import type { ForeseenCause, ForeseenSkill, ForeseenSuccessor, Foresight, Outcome } from "../model/foresight.js";
+import type { MaintenanceReport } from "../model/maintenance.js";
+import type { Problem } from "../model/problem.js";
+import type { Skill } from "../model/skill.js";
+import type { Standing, StandingReason } from "../model/standing.js";
+import type { Tool } from "../model/tool.js";
+import { CONTRACT_PATH } from "../skills/contract.js";
+import { advance } from "./advance.js";
+import { decide } from "./decide.js";
+import type { Answer } from "./draft.js";
+import { maintenanceInput } from "./due.js";
+import { verifiedTool } from "./standings.js";
+import type { World } from "./world.js";
+
+/** Tools of some upstreams as they would be; an upstream that is not named stays as it is, unless `whole`. */
+export interface Prospect {
+  readonly listings: ReadonlyMap<UpstreamLabel, { readonly tools: readonly Tool[]; readonly problems: readonly Problem[] }>;
+  /** Upstreams that are neither listed nor named here are taken out. */
+  readonly whole: boolean;
+  /** Upstreams that belong to a whole prospect and could not be listed: they keep what they have. */
+  readonly unlisted?: readonly UpstreamLabel[];
+}
+
+/** A world moved by some events, as a steward would, with the last answer; nothing is kept anywhere. */
+export function play(world: World, events: Iterable<Event>): { world: World; answer: Answer } {
+  let moved = world;
+  let answer: Answer = {};
+  for (const event of events) {
+    const decision = decide(moved, event);
+    moved = advance(moved, decision.changes);
+    answer = decision.answer;
+  }
+  return { world: moved, answer };
+}
+
+/** What the library would be like under the prospect. Presence is left out: what is compared counts as up before and after. */
+export function foresee(world: World, prospect: Prospect, at: Instant): Foresight {
+  const labels = new Set([...labelsOf(world), ...prospect.listings.keys()]);
+  const up = [...labels].sort().map((label): Event => ({ kind: "presence", at, label, state: "up" }));
+  const before = play(world, up).world;
+  const { world: after } = play(before, arrival(before, prospect, at));
+  const report = dryRun(after, at);
+  const successorsOf = (key: ToolKey): readonly ToolKey[] => succession(after, key)?.to ?? [];
+  const drift = diffCatalogs(before.catalog, after.catalog, { successors: successorsOf });
+  const names = [...after.library.skills.keys()].sort();
+  const skills = names.flatMap((name) => foreseen(before, after, name, report) ?? []);
+  return {
+    from: {
+      catalog: before.catalog.version,
+      tools: before.catalog.tools.size,
+      library: before.library.revision,
+      skills: before.library.skills.size,
+    },
+    to: { tools: after.catalog.tools.size },
+    drift: {
+      added: drift.added,
+      removed: drift.removed,
+      changed: drift.changed,
+      changes: drift.changes,
+      unclassified: drift.unclassified,
+    },
+    lineage: [...after.lineage.values()].filter((link) => !before.lineage.has(link.id)),
+    held: Object.entries(after.holds.held)
+      .filter(([key]) => before.holds.held[key] === undefined && after.catalog.tools.has(key as ToolKey))
+      .map(([tool, hold]) => ({ tool, reasons: hold.reasons })),
+    skills: skills.sort((a, b) => OUTCOMES.indexOf(a.outcome) - OUTCOMES.indexOf(b.outcome) || (a.skill < b.skill ? -1 : 1)),
+    maintenance: { applied: report.applied, proposed: report.proposed, refused: report.refused },
+  };
+}
+
+const OUTCOMES: readonly Outcome[] = ["held", "rests", "review", "safe", "wakes", "stays"];
+
+function labelsOf(world: World): Set<UpstreamLabel> {
+  return new Set([...world.catalog.tools.values()].map((tool) => tool.label));
+}
+
+/** The events by which a daemon would come to know the prospect. */
+function arrival(world: World, prospect: Prospect, at: Instant): Event[] {
+  const events: Event[] = [];
+  if (prospect.whole) {
+    const kept = [...prospect.listings.keys(), ...(prospect.unlisted ?? [])].sort();
+    const upstreams = new Map(kept.map((label) => [label, { disabled: false, prefix: world.prefixes.get(label) ?? label }]));
+    events.push({ kind: "configured", at, upstreams, policy: world.policy });
+  }
+  for (const [label, { tools, problems }] of [...prospect.listings].sort(([a], [b]) => (a < b ? -1 : 1)))
+    events.push({ kind: "listing", at, label, tools, problems, cause: "sync" });
+  return events;
+}
+
+function dryRun(world: World, at: Instant): MaintenanceReport {
+  const event: Event = {
+    kind: "maintenance-proposed",
+    at,
+    id: "mt_foreseen",
+    mode: "incremental",
+    dryRun: true,
+    basis: { catalog: world.catalog.version, library: world.library.revision },
+    edits: proposeByRules(maintenanceInput(world, "incremental", at)),
+    accept: [],
+    tokens: { used: 0, rebuildEstimate: 0 },
+  };
+  return decide(world, event).answer["report"] as unknown as MaintenanceReport;
+}
+
+const unsettled: Standing = { standing: "inactive", because: "missing", needsReview: false, reasons: [], since: "" };
+
+/** What would become of one skill; undefined where nothing touches it. */
+function foreseen(before: World, after: World, name: SkillName, report: MaintenanceReport): ForeseenSkill | undefined {
+  const skill = after.library.skills.get(name);
+  const [was, is] = [before.standings.get(name) ?? unsettled, withoutNumbers(after.standings.get(name) ?? unsettled)];
+  const outcome = outcomeOf(was, is);
+  if (skill === undefined || outcome === undefined) return undefined;
+  const causes = is.reasons.map((reason) => causeOf(after, name, reason));
+  const maintenance = maintenanceOf(report, name);
+  return {
+    skill: name,
+    tier: skill.tier,
+    provenance: skill.provenance,
+    outcome,
+    before: was,
+    after: is,
+    causes,
+    successors: skill.contract.requires.flatMap((need) => successorOf(after, need.tool as ToolKey) ?? []),
+    ...(maintenance === undefined ? {} : { maintenance }),
+    places: placesOf(skill, causes),
+  };
+}
+
+/** Versions counted in the rehearsal are nobody's. */
+function withoutNumbers(standing: Standing): Standing {
+  const reasons = standing.reasons.map((reason) => ({ ...reason, text: reason.text.replace(/ after catalog version \d+/g, "") }));
+  return { ...standing, reasons };
+}
+
+function outcomeOf(was: Standing, is: Standing): Outcome | undefined {
+  if (is.standing === "inactive") {
+    if (was.standing === "inactive") return "stays";
+    return is.because === "held" ? "held" : "rests";
+  }
+  if (was.standing === "inactive") return "wakes";
+  const news = is.reasons.filter((reason) => !was.reasons.some((known) => sameReason(known, reason)));
+  const isWorse = news.some((reason) => LEVELS.indexOf(reason.level) >= LEVELS.indexOf("review"));
+  if (isWorse || (is.needsReview && !was.needsReview)) return "review";
+  return is.safeByUsage === true && was.safeByUsage !== true ? "safe" : undefined;
+}
+
+function sameReason(a: StandingReason, b: StandingReason): boolean {
+  return a.on === b.on && a.rule === b.rule && a.text === b.text;
+}
+
+/** The reason with the place in the tool and the values before and after, where it is a change of a definition. */
+function causeOf(world: World, name: SkillName, reason: StandingReason): ForeseenCause {
+  const key = reason.on as ToolKey;
+  const [verified, present] = [verifiedTool(world, name, key), world.catalog.tools.get(key)];
+  const changes = verified === undefined || present === undefined ? [] : diffTool(verified, present).changes;
+  const change = changes.find((one) => one.rule === reason.rule && reason.text.endsWith(one.text));
+  return {
+    on: reason.on,
+    rule: reason.rule,
+    level: reason.level,
+    text: reason.text,
+    ...(change === undefined ? {} : { path: change.path }),
+    ...(change?.field === undefined ? {} : { field: change.field }),
+    ...(change?.before === undefined ? {} : { before: change.before }),
+    ...(change?.after === undefined ? {} : { after: change.after }),
+  };
+}
+
+function succession(world: World, key: ToolKey): ReturnType<typeof successors> {
+  const departed = world.catalog.departed.get(key);
+  if (departed === undefined) return undefined;
+  return successors(key, departed.lastVersion, [...world.lineage.values()], (other) => world.catalog.tools.has(other));
+}
+
+function successorOf(world: World, key: ToolKey): ForeseenSuccessor | undefined {
+  const next = succession(world, key);
+  if (next === undefined) return undefined;
+  const { to, kind, level, params, fixedArguments, links } = next;
+  return { tool: key, to, kind, level, params, fixedArguments, evidence: links.flatMap((link) => link.evidence) };
+}
+
+function maintenanceOf(report: MaintenanceReport, name: SkillName): ForeseenSkill["maintenance"] {
+  for (const how of ["applied", "proposed", "refused"] as const) {
+    const edit = report[how].find((one) => one.skill === name);
+    if (edit !== undefined) return { how, cause: edit.cause, findings: "findings" in edit ? edit.findings : [] };
+  }
+  return undefined;
+}
+
+/** Lines of the skill's files that name what causes it; the first line where none does. */
+function placesOf(skill: Skill, causes: readonly ForeseenCause[]): ForeseenSkill["places"] {
+  const named = causes.map((cause) => cause.on.replace(/^skill:/, ""));
+  return ["SKILL.md", CONTRACT_PATH].flatMap((path) => {
+    const text = skill.files[path];
+    if (text === undefined) return [];
+    const line = text.split("\n").findIndex((row) => named.some((name) => row.includes(name)));
+    return path === "SKILL.md" || line >= 0 ? [{ path, line: Math.max(line, 0) + 1 }] : [];
+  });
+}
