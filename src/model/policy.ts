@@ -195,6 +195,8 @@ export const SURFACE_LIMITS = Object.freeze({
   streamBacklogBytes: 16 * 1024 * 1024,
   /** Messages in one JSON-RPC batch (protocol 2025-03-26 only). */
   batchMessages: 100,
+  /** Characters of one upstream's instructions that direct exposure passes on: hosts put them into every context. */
+  instructionsChars: 4_000,
   /** Characters of a facade description that name what is behind. */
   behindChars: 260,
   /** The bridge: pause before the daemon is looked for again, doubling up to the second value. */

@@ -192,6 +192,8 @@ export interface CallOptions {
   readonly requestState?: string | undefined;
   /** Client capabilities of the agent behind this call, for upstreams that are told with each request (modern era). */
   readonly capabilities?: JsonObject | undefined;
+  /** Least severe log messages that the agent wants of this call (model/severity.ts); undefined = what the upstream does by itself. */
+  readonly logLevel?: string | undefined;
   /** Who is behind this call (session or principal). Requests of an upstream that cannot say which call they belong to are passed on only where one origin is in flight. */
   readonly origin?: string | undefined;
   /** Headers of the agent's own request; only those that the upstream's `forwardHeaders` names are passed on. */

@@ -12,6 +12,7 @@ import type { JsonObject } from "../model/json.js";
 import type { Policy } from "../model/policy.js";
 import type { CallOptions, UpstreamCall } from "../model/ports.js";
 import { toFault } from "./faults.js";
+import { createLevels } from "./levels.js";
 import { forwardedHeaders, markedHeaders } from "./headers.js";
 import type { Lister } from "./lister.js";
 import { textOf, Unanswered } from "./session.js";
@@ -54,6 +55,7 @@ interface About {
 export function createCalls(options: CallsOptions): Calls {
   const { label, lister, subscriptions } = options;
   const counters = { calls: 0, failures: 0 };
+  const levels = createLevels();
   let busy = 0;
 
   /**
@@ -67,6 +69,7 @@ export function createCalls(options: CallsOptions): Calls {
       for (let sent = 1; ; sent += 1) {
         const session = options.current() ?? (await options.connected(about.from.signal));
         try {
+          if (about.from.logLevel !== undefined) await levels.tell(session, about.from.logLevel);
           const result = await session.request(dressed(request, session, about));
           options.onAnswer();
           return result;
@@ -101,6 +104,7 @@ export function createCalls(options: CallsOptions): Calls {
       onNotification: from.onNotification,
       origin: from.origin,
       capabilities: from.capabilities,
+      logLevel: from.logLevel,
     };
   }
 

@@ -289,7 +289,7 @@ function createModernPipe(opening: HttpOpening): Pipe {
         const capabilities = asked.capabilities ?? (asked.onRequest === undefined ? {} : DECLARED_CAPABILITIES);
         return peer.request({
           ...asked,
-          params: withEnvelope(asked.params, opening.client, capabilities),
+          params: withEnvelope(asked.params, opening.client, capabilities, asked.logLevel),
         });
       };
       const watcher = createWatcher({ capabilities: greeting.capabilities, request, events });

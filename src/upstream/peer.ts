@@ -164,7 +164,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
       const entry = pending.get(stream);
       if (entry !== undefined && entry.request.internal !== true) return entry;
     }
-    const candidates = [...pending.values()].filter((entry) => entry.request.internal !== true);
+    const candidates = [...pending.values()].filter(isOfAgent);
     const last = candidates.at(-1);
     if (last === undefined) return "nobody";
     if (candidates.length === 1) return last;
@@ -276,6 +276,12 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
       return count;
     },
   };
+}
+
+/** May the upstream be talking about this request? Lists that are gathered and the like have no agent behind them. */
+function isOfAgent({ request }: Pending): boolean {
+  if (request.internal === true) return false;
+  return request.origin !== undefined || request.onRequest !== undefined || request.onNotification !== undefined;
 }
 
 /** The agent's refusal in the protocol's words: whatever carries a code and perhaps data keeps them. */

@@ -33,6 +33,8 @@ export interface SessionRequest {
   readonly origin?: string | undefined;
   /** Sent with this request where the transport has headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The agent's log level, for upstreams that are told with each request. */
+  readonly logLevel?: string | undefined;
   /** The agent's client capabilities, for upstreams that are told with each request. */
   readonly capabilities?: JsonObject | undefined;
 }

@@ -138,7 +138,7 @@ function pipeSession(options: OpenStdioOptions, group: Group, peer: Peer, greeti
   const request: Session["request"] = (asked) => {
     if (!modern) return peer.request(asked);
     const capabilities = asked.capabilities ?? (asked.onRequest === undefined ? {} : DECLARED_CAPABILITIES);
-    return peer.request({ ...asked, params: withEnvelope(asked.params, options.client, capabilities) });
+    return peer.request({ ...asked, params: withEnvelope(asked.params, options.client, capabilities, asked.logLevel) });
   };
   const watcher = modern ? createWatcher({ capabilities: greeting.capabilities, request, events: options.events }) : undefined;
   return {

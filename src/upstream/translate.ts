@@ -17,6 +17,7 @@ export const MODERN_VERSION = "2026-07-28";
 const META_VERSION = "io.modelcontextprotocol/protocolVersion";
 const META_CLIENT = "io.modelcontextprotocol/clientInfo";
 const META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+const META_LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 const META_SERVER = "io.modelcontextprotocol/serverInfo";
 const META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
 
@@ -31,6 +32,7 @@ export const METHOD = Object.freeze({
   subscribe: "resources/subscribe",
   unsubscribe: "resources/unsubscribe",
   roots: "roots/list",
+  setLevel: "logging/setLevel",
   progress: "notifications/progress",
   cancelled: "notifications/cancelled",
   acknowledged: "notifications/subscriptions/acknowledged",
@@ -177,7 +179,7 @@ export function callParams(name: string, args: unknown, meta: JsonObject | undef
 export function withMeta(params: JsonObject, meta: JsonObject | undefined): JsonObject {
   if (meta === undefined) return params;
   const own = { ...meta };
-  for (const key of ["progressToken", META_VERSION, META_CLIENT, META_CAPABILITIES]) delete own[key];
+  for (const key of ["progressToken", META_VERSION, META_CLIENT, META_CAPABILITIES, META_LOG_LEVEL]) delete own[key];
   if (Object.keys(own).length === 0) return params;
   return { ...params, _meta: isJsonObject(params["_meta"]) ? { ...params["_meta"], ...own } : own };
 }
@@ -190,12 +192,23 @@ export function withInput(params: JsonObject, responses: JsonObject | undefined,
   };
 }
 
-/** The modern era says with each request who asks and what it can answer. */
-export function withEnvelope(params: JsonObject, client: ClientIdentity, capabilities: JsonObject): JsonObject {
+/** The modern era says with each request who asks, what it can answer and which log messages it wants. */
+export function withEnvelope(
+  params: JsonObject,
+  client: ClientIdentity,
+  capabilities: JsonObject,
+  logLevel?: string | undefined,
+): JsonObject {
   const meta = isJsonObject(params["_meta"]) ? params["_meta"] : {};
   return {
     ...params,
-    _meta: { ...meta, [META_VERSION]: MODERN_VERSION, [META_CLIENT]: { ...client }, [META_CAPABILITIES]: capabilities },
+    _meta: {
+      ...meta,
+      [META_VERSION]: MODERN_VERSION,
+      [META_CLIENT]: { ...client },
+      [META_CAPABILITIES]: capabilities,
+      ...(logLevel === undefined ? {} : { [META_LOG_LEVEL]: logLevel }),
+    },
   };
 }
 

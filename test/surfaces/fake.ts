@@ -21,6 +21,7 @@ export interface FakeUpstream {
   readonly prefix?: string;
   readonly state?: UpstreamStatus["presence"]["state"];
   readonly capabilities?: JsonObject;
+  readonly instructions?: string;
   /** name → what it does; `document` overrides the listed definition. */
   readonly tools?: Readonly<Record<string, FakeTool>>;
   readonly documents?: Readonly<Record<string, JsonObject>>;
@@ -38,6 +39,7 @@ export interface FakeCall {
   readonly direct: boolean;
   readonly signal: AbortSignal;
   readonly requestState: string | undefined;
+  readonly logLevel: string | undefined;
 }
 
 export interface Fake extends Operations {
@@ -140,7 +142,7 @@ export function fakeOperations(
       era: "legacy",
       server: { name: upstream.label, version: "1" },
       capabilities: upstream.capabilities ?? { tools: {} },
-      instructions: undefined,
+      instructions: upstream.instructions,
       pid: 1,
       calls: 0,
       failures: 0,
@@ -250,6 +252,7 @@ export function fakeOperations(
         direct: options.direct,
         signal: options.signal,
         requestState: options.requestState,
+        logLevel: options.logLevel,
       });
       const result = await run((input.arguments ?? {}) as JsonObject, options, caller);
       return { body: { result, tool: `${upstream.label}/${name}` }, episode: episodeOf(input.episode, caller) };

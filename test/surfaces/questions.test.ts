@@ -155,6 +155,7 @@ describe("a call that waits for a modern agent's answer", () => {
     signal: new AbortController().signal,
     meta: undefined,
     headers: undefined,
+    logLevel: undefined,
     episode: undefined,
     capabilities: { elicitation: {} },
     inputResponses: undefined,

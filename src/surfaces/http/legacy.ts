@@ -48,14 +48,16 @@ export function createLegacyEndpoint(agents: Agents, sessions: Sessions, now: ()
     sessions.admit(req.socket.remoteAddress ?? "");
     const id = randomUUID();
     const transport = createSessionTransport(id);
+    const opener = agentCaller(basics, id);
+    let session = undefined as Session | undefined;
     const server = agents.serve({
       exposure,
       era: "legacy",
       lives: "connection",
-      caller: () => session.caller,
+      caller: () => session?.caller ?? opener,
       headers: (message) => transport.headersOf(message),
     });
-    const session: Session = { id, exposure, server, transport, caller: agentCaller(basics, id), usedAtMs: now() };
+    session = { id, exposure, server, transport, caller: opener, usedAtMs: now() };
     await server.connect(transport);
     sessions.add(session);
     return session;

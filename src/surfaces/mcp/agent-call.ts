@@ -11,6 +11,7 @@ import { Fault } from "../../model/fault.js";
 import { isJsonObject } from "../../model/json.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Caller } from "../../model/operations.js";
+import { isSevere, isSeverity } from "../../model/severity.js";
 import { META, RPC } from "./translate.js";
 
 export type Era = "legacy" | "modern";
@@ -25,6 +26,8 @@ export interface AgentCall {
   readonly meta: JsonObject | undefined;
   /** Headers of the agent's own request without what belongs to its connection with us: credentials, protocol, transport. */
   readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Least severe log messages that the agent wants; undefined where it did not say. */
+  readonly logLevel: string | undefined;
   /** The episode named in `_meta`, where there is one. */
   readonly episode: string | undefined;
   /** What the agent declared that it can answer. */
@@ -77,7 +80,9 @@ export function agentCall(request: JSONRPCRequest, ctx: ServerContext, frame: Ca
     if (ctx.mcpReq.signal.aborted) return;
     ctx.mcpReq.notify({ method, params }).catch(() => undefined);
   };
-  const wanted = frame.era === "modern" ? (envelope?.[META.logLevel] as string | undefined) : frame.logLevel;
+  const asked = frame.era === "modern" ? envelope?.[META.logLevel] : frame.logLevel;
+  const wanted = isSeverity(asked) ? asked : undefined;
+  // Without a wish, older agents are told everything and newer ones nothing.
   const silent = frame.era === "modern" && wanted === undefined;
   const episode = received?.[META.episode];
   const state: unknown = ctx.mcpReq.requestState();
@@ -86,7 +91,8 @@ export function agentCall(request: JSONRPCRequest, ctx: ServerContext, frame: Ca
     method: request.method,
     caller: frame.caller,
     signal: ctx.mcpReq.signal,
-    meta: passedMeta(received, envelope, frame.headers),
+    meta: passedMeta(received, frame.headers),
+    logLevel: wanted,
     headers: frame.headers === undefined ? undefined : passedHeaders(frame.headers),
     episode: typeof episode === "string" ? episode : undefined,
     capabilities: declaredCapabilities(frame, envelope),
@@ -98,7 +104,8 @@ export function agentCall(request: JSONRPCRequest, ctx: ServerContext, frame: Ca
         ? undefined
         : (progress) => notify("notifications/progress", { ...progress, [META.progressToken]: token }),
     tell: (method, params) => {
-      if (method !== "notifications/message" || (!silent && severe(params["level"], wanted))) notify(method, params);
+      const log = method === "notifications/message";
+      if (!log || (!silent && (wanted === undefined || isSevere(params["level"], wanted)))) notify(method, params);
     },
     ask: async (method, params) => {
       try {
@@ -116,12 +123,8 @@ function declaredCapabilities(frame: CallFrame, envelope: JsonObject | undefined
   return isJsonObject(declared) ? declared : {};
 }
 
-/** What of the request's `_meta` goes on to the upstream. The log level is the one protocol key that is the agent's wish. */
-function passedMeta(
-  received: JsonObject | undefined,
-  envelope: JsonObject | undefined,
-  headers: Headers | undefined,
-): JsonObject | undefined {
+/** What of the request's `_meta` goes on to the upstream. */
+function passedMeta(received: JsonObject | undefined, headers: Headers | undefined): JsonObject | undefined {
   let meta: JsonObject | undefined;
   if (received !== undefined) {
     for (const key of Object.keys(received)) {
@@ -130,8 +133,6 @@ function passedMeta(
       meta[key] = received[key] ?? null;
     }
   }
-  const level = envelope?.[META.logLevel];
-  if (level !== undefined) meta = { ...meta, [META.logLevel]: level };
   for (const name of META.trace) {
     const value = headers?.[name];
     if (typeof value === "string" && meta?.[name] === undefined) meta = { ...meta, [name]: value };
@@ -159,23 +160,6 @@ export function passedHeaders(headers: Headers): Readonly<Record<string, string>
     if (typeof value === "string") passed[name] = value;
   }
   return passed;
-}
-
-const SEVERITY = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-
-export function isLogLevel(level: unknown): level is string {
-  return typeof level === "string" && SEVERITY.includes(level);
-}
-
-/** The more talkative of two levels. */
-export function lowerLevel(a: string, b: string): string {
-  return SEVERITY.indexOf(a) <= SEVERITY.indexOf(b) ? a : b;
-}
-
-function severe(level: unknown, wanted: string | undefined): boolean {
-  if (wanted === undefined || typeof level !== "string") return true;
-  const at = SEVERITY.indexOf(level);
-  return at < 0 || at >= SEVERITY.indexOf(wanted);
 }
 
 /** The capability that a request to the agent needs, in the shape of client capabilities; undefined = no such request. */

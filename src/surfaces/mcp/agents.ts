@@ -15,6 +15,7 @@ import { SURFACE_LIMITS } from "../../model/policy.js";
 import { createAnnouncer } from "./announce.js";
 import type { ListName } from "./announce.js";
 import { createFacadeList } from "./facade-list.js";
+import { directInstructions } from "./instructions.js";
 import { createLevels } from "./levels.js";
 import { createMethods } from "./methods.js";
 import { createPassing } from "./passing.js";
@@ -77,8 +78,9 @@ export function createAgents(options: AgentsOptions): Agents {
       direct: createMethods(createDirectCalls(partsOf("direct")), passing, SURFACE_LIMITS.listTtlMs),
     },
     passing,
-    levels: createLevels(operations, passing.gatherer),
+    levels: createLevels(),
     announcer,
+    directInstructions: (caller) => directInstructions(operations, caller),
     blame,
   };
 

@@ -62,6 +62,7 @@ export function plainOptions(call: AgentCall): CallOptions {
     requestState: call.requestState,
     // An upstream that is told with each request learns what this very agent can answer, not what we could.
     capabilities: call.capabilities,
+    logLevel: call.logLevel,
     origin: call.caller.session ?? call.caller.principal,
     headers: call.headers,
   };

@@ -12,7 +12,8 @@ import { isJsonObject } from "../../model/json.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Caller } from "../../model/operations.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
-import { agentCall, anything, isLogLevel } from "./agent-call.js";
+import { isSeverity } from "../../model/severity.js";
+import { agentCall, anything } from "./agent-call.js";
 import type { AgentCall, Era, Headers } from "./agent-call.js";
 import type { Announcer } from "./announce.js";
 import { INSTRUCTIONS } from "./facade-list.js";
@@ -43,6 +44,8 @@ export interface ServingCore {
   readonly passing: Passing;
   readonly levels: Levels;
   readonly announcer: Announcer;
+  /** What upstreams that this caller may use say of their own tools. */
+  readonly directInstructions: (caller: Caller) => string | undefined;
   readonly blame: (error: unknown, where: string) => Fault | Refusal;
 }
 
@@ -63,12 +66,16 @@ const noValidator = {
 
 export function createServer(core: ServingCore, serving: ServeOptions): Server {
   const { levels, passing, announcer } = core;
+  // An exchange that is no greeting tells nothing, and gathering what upstreams say would cost each call.
+  const greets = serving.lives === "connection" || serving.method === "server/discover";
+  const direct = greets && serving.exposure === "direct" ? core.directInstructions(serving.caller()) : undefined;
+  const instructions = serving.exposure === "facade" ? INSTRUCTIONS : direct;
   const server = new Server(
     { name: "steward", title: "STEWARD", version: core.version },
     {
       capabilities: CAPABILITIES,
       jsonSchemaValidator: noValidator,
-      ...(serving.exposure === "facade" ? { instructions: INSTRUCTIONS } : {}),
+      ...(instructions === undefined ? {} : { instructions }),
       cacheHints: { "server/discover": { ttlMs: SURFACE_LIMITS.facadeTtlMs, cacheScope: "private" } },
     },
   );
@@ -122,9 +129,9 @@ function legacyHandlers(
       async (params, ctx) => (await run(params, call({ jsonrpc: "2.0", id: ctx.mcpReq.id, method }, ctx))) as never,
     );
   };
-  handle("logging/setLevel", (params, of) => {
-    if (!isLogLevel(params["level"])) throw invalidParams(`Unknown log level "${String(params["level"])}".`);
-    levels.set(server, params["level"], of);
+  handle("logging/setLevel", (params) => {
+    if (!isSeverity(params["level"])) throw invalidParams(`Unknown log level "${String(params["level"])}".`);
+    levels.set(server, params["level"]);
     return {};
   });
   handle("resources/subscribe", async (params, of) => {
