@@ -7,6 +7,7 @@
  */
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { gunzipSync } from "node:zlib";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { importClientConfigs, mergeImported } from "./config/clients.js";
 import { resolveHome } from "./config/home.js";
@@ -59,6 +60,7 @@ export function createCliPorts(around: Surroundings): CliPorts {
     check: (flags) => checkHome(around, homeOf(flags.home), flags),
     compare: (flags) => compareSides(around, homeOf(flags.home), flags),
     readFolders: async (paths) => (await Promise.all(paths.map((path) => readSkillFolders(resolve(around.cwd, path))))).flat(),
+    readText: (path) => readText(resolve(around.cwd, path)),
     writeText: (path, text) => writeFile(resolve(around.cwd, path), text),
     writeFolder: (path, files) => writeSkillFolder(resolve(around.cwd, path), files),
   };
@@ -227,6 +229,15 @@ async function doctor(around: Surroundings, home: string): Promise<DoctorLine[]>
     });
   }
   return lines;
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    const bytes = await readFile(path);
+    return (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+  } catch (error) {
+    throw new CliFault(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, EXIT.usage);
+  }
 }
 
 /** Skill folders at or below a path: a folder with SKILL.md is one, others are looked into two levels deep. */

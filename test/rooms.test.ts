@@ -20,11 +20,11 @@ const LEVELS: readonly (readonly string[])[] = [
   ["steward"],
   ["world"],
   ["provision", "maintain"],
-  ["graph", "retrieve", "skills"],
+  ["graph", "retrieve", "skills", "evidence"],
   ["catalog"],
   ["model"],
 ];
-const CORE = new Set(["model", "catalog", "skills", "graph", "retrieve", "provision", "maintain", "world"]);
+const CORE = new Set(["model", "catalog", "skills", "evidence", "graph", "retrieve", "provision", "maintain", "world"]);
 /** Packages the core may use: in memory, without clock, chance or IO. */
 const CORE_PACKAGES = new Set([
   "zod",

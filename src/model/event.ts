@@ -6,7 +6,7 @@
  * Never: callbacks, promises, sockets.
  */
 import type { PresenceState } from "./catalog.js";
-import type { CallLine, Outcome } from "./episode.js";
+import type { CallLine, Episode, Outcome } from "./episode.js";
 import type { CatalogVersion, Digest, EpisodeId, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
 import type { ProposedEdit } from "./maintenance.js";
 import type { Policy } from "./policy.js";
@@ -72,6 +72,12 @@ export type Event =
       readonly outcome: Outcome;
       /** The episode's call lines, where the outcome is trusted and becomes evidence. */
       readonly calls: readonly CallLine[];
+    }
+  /** Episodes of other programs or homes, with their calls; those that are here already are left as they are. */
+  | {
+      readonly kind: "episodes-imported";
+      readonly at: Instant;
+      readonly episodes: readonly { readonly episode: Episode; readonly calls: readonly CallLine[] }[];
     }
   /** A person's or client's hand edit found on disc, or an import. */
   | {

@@ -26,6 +26,7 @@ import type { LineageLink } from "./lineage.js";
 import type { MaintenanceReport } from "./maintenance.js";
 import type { CallOptions, UpstreamStatus } from "./ports.js";
 import type { Problem } from "./problem.js";
+import type { ImportAnswer, ImportRequest } from "./recorded.js";
 import type { Contract, EditRecord, Provenance, Tier } from "./skill.js";
 import type { Standing } from "./standing.js";
 import type { EffectiveAnnotations, ToolDigests } from "./tool.js";
@@ -212,6 +213,9 @@ export interface Operations {
     verdict: { outcome: Outcome["outcome"]; trust: "state" | "replay" | "human"; note?: string },
     caller: Caller,
   ): Promise<Episode>;
+
+  /** Takes in what logs of other programs say happened (evidence/ reads them). */
+  importEpisodes(request: ImportRequest, caller: Caller): Promise<ImportAnswer>;
 
   viewRecord(id: string): Promise<ViewRecord>;
   replay(id: string): Promise<{ readonly view: View; readonly same: boolean; readonly differences: readonly string[] }>;

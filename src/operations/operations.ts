@@ -14,6 +14,7 @@ import { approveTool, judgeLineage, listVersions, readCatalog, readDrift, readMa
 import type { Desk } from "./desk.js";
 import { describeTools } from "./describe.js";
 import { finishTask, listEpisodes, readEpisode, verifyEpisode } from "./episodes.js";
+import { importEpisodes } from "./episodes-import.js";
 import { directTools, facadeFacts, healthOf } from "./health.js";
 import {
   approveSkill,
@@ -79,6 +80,8 @@ export function createOperations(desk: Desk): Operations {
     episodes: async () => listEpisodes(desk),
     episode: (id) => readEpisode(desk, id),
     verifyEpisode: (id, verdict, caller) => verifyEpisode(desk, id, verdict, caller),
+
+    importEpisodes: (request, caller) => importEpisodes(desk, request, caller),
 
     viewRecord: (id) => readView(desk, id),
     replay: (id) => replayView(desk, id),

@@ -82,17 +82,27 @@ export function decideEpisodeFinished(draft: Draft, event: Of<"episode-finished"
     );
   }
   put(draft, { kind: "episode", episode: { ...episode, moved: event.at, outcome } });
-  if (outcome.trust !== "claim") {
-    const evidence: Evidence = {
-      format: "evidence/1",
-      episode: episode.episode,
-      task: episode.task,
-      calls: [...event.calls],
-      outcome,
-    };
-    put(draft, { kind: "evidence", digest: sha256(canonicalJson(evidence as unknown as JsonValue)), evidence });
-  }
+  if (outcome.trust !== "claim") putEvidence(draft, episode, event.calls, outcome);
   draft.effects.push({ kind: "episode-ended", episode: event.episode });
+}
+
+/** Taken in whole: episode, calls and, where the outcome is trusted, evidence. What is here already stays as it is. */
+export function decideEpisodesImported(draft: Draft, event: Of<"episodes-imported">): void {
+  for (const { episode, calls } of event.episodes) {
+    if (draft.world.episodes.has(episode.episode)) continue;
+    for (const line of calls) {
+      put(draft, { kind: "call", line });
+      learnFlows(draft, line);
+    }
+    put(draft, { kind: "episode", episode });
+    const { outcome } = episode;
+    if (outcome !== undefined && outcome.trust !== "claim") putEvidence(draft, episode, calls, outcome);
+  }
+}
+
+function putEvidence(draft: Draft, episode: Episode, calls: readonly CallLine[], outcome: Outcome): void {
+  const evidence: Evidence = { format: "evidence/1", episode: episode.episode, task: episode.task, calls: [...calls], outcome };
+  put(draft, { kind: "evidence", digest: sha256(canonicalJson(evidence as unknown as JsonValue)), evidence });
 }
 
 const unnamed: EpisodeOpening = { task: "", explicit: false, principal: "unknown" };

@@ -11,7 +11,13 @@ import { assertNever } from "../model/fault.js";
 import type { Event } from "../model/event.js";
 import { decideConfigured, decideListing, decidePresence, decideTick, decideToolApproved } from "./decide-catalog.js";
 import { decideLineageJudged } from "./decide-lineage.js";
-import { decideEpisodeCalls, decideEpisodeFinished, decideEpisodeOpened, decideViewAnswered } from "./decide-episodes.js";
+import {
+  decideEpisodeCalls,
+  decideEpisodeFinished,
+  decideEpisodeOpened,
+  decideEpisodesImported,
+  decideViewAnswered,
+} from "./decide-episodes.js";
 import {
   decideLibraryReverted,
   decideSkillApproved,
@@ -51,6 +57,8 @@ function decideInto(draft: Draft, event: Event): void {
       return decideEpisodeCalls(draft, event);
     case "episode-finished":
       return decideEpisodeFinished(draft, event);
+    case "episodes-imported":
+      return decideEpisodesImported(draft, event);
     case "skills-written":
       return decideSkillsWritten(draft, event);
     case "skill-pinned":

@@ -387,6 +387,14 @@ export function fakeOperations(
       verdict: { outcome: "success" | "failure" | "abandoned"; trust: "state" | "replay" | "human" },
       caller: Caller,
     ) => ({ ...episode, outcome: { ...verdict, by: caller.principal, at: NOW } }),
+    importEpisodes: async () => ({
+      imported: ["ep_2"],
+      known: 0,
+      skipped: [],
+      calls: { taken: 1, left: 0 },
+      verified: 0,
+      unknown: [],
+    }),
     async viewRecord(id: string) {
       if (id !== "vw_1") throw new Fault("view-unknown", id);
       const shown = view("start", "cancel", "ep_1");

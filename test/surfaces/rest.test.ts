@@ -38,6 +38,10 @@ const GOOD: Readonly<Record<string, { path?: string; body?: JsonObject }>> = {
   "post /maintenance": { body: { mode: "incremental", dryRun: true } },
   "get /maintenance/:id": { path: "/maintenance/m1" },
   "get /episodes/:id": { path: "/episodes/ep_1" },
+  "post /episodes/import": {
+    path: "/episodes/import",
+    body: { episodes: [{ source: "run 1", task: "Cancel", calls: [{ name: "shop/get_order", args: { order_id: "A-1" } }] }] },
+  },
   "post /episodes/:id/verify": { path: "/episodes/ep_1/verify", body: { outcome: "success", trust: "human" } },
   "get /views/:id": { path: "/views/vw_1" },
   "post /views/:id/replay": { path: "/views/vw_1/replay" },

@@ -46,6 +46,8 @@ export interface CliPorts {
   /** Two sides, each a version of the home or a catalog file. */
   compare(options: CompareFlags): Promise<Comparison>;
   readFolders(paths: readonly string[]): Promise<readonly { folder: string; files: Readonly<Record<string, string>> }[]>;
+  /** A text file; a name ending in `.gz` is unpacked. */
+  readText(path: string): Promise<string>;
   /** Writes one file where the user says; throws where it cannot. */
   writeText(path: string, text: string): Promise<void>;
   writeFolder(path: string, files: Readonly<Record<string, string>>): Promise<void>;

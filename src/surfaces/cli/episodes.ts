@@ -1,5 +1,6 @@
 /** episodes and replay verbs. */
 import { CliFault, EXIT } from "./access.js";
+import { addImportVerbs } from "./episodes-import.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
 import type { Verbs } from "./verb.js";
 
@@ -74,6 +75,7 @@ export function addEpisodeVerbs(verbs: Verbs): void {
         else print.line(`${id} is recorded as ${outcome} (${options.trust}).`);
       }),
     );
+  addImportVerbs(verbs, episodes);
   program
     .command("replay <view>")
     .description("assemble a recorded view again and compare")

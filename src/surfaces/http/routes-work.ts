@@ -1,5 +1,6 @@
 /** Routes of maintenance, episodes, views and the daemon itself. */
 import { z } from "zod";
+import { recordedEpisodeSchema } from "../../model/recorded.js";
 import * as answers from "./answers.js";
 import { name, noBody, PEOPLE, route } from "./route.js";
 import type { Route } from "./route.js";
@@ -53,6 +54,24 @@ export const workRoutes: readonly Route[] = [
     summary: "Episodes, newest first.",
     answer: answers.episodes,
     run: (operations) => operations.episodes(),
+  }),
+  route({
+    method: "post",
+    path: "/episodes/import",
+    tag: "episodes",
+    rights: ["verify"],
+    summary: "Takes in what logs of other programs say happened; a trusted outcome becomes evidence.",
+    body: z.strictObject({
+      episodes: z.array(recordedEpisodeSchema).max(10_000),
+      server: name.optional().describe("Upstream label for names that are not told apart otherwise."),
+      map: z
+        .record(z.string(), z.string().max(300))
+        .optional()
+        .describe("Name in the log → tool key; an empty text leaves it out."),
+      dryRun: z.boolean().optional(),
+    }),
+    answer: answers.imported,
+    run: (operations, { body, caller }) => operations.importEpisodes(body, caller),
   }),
   route({
     method: "get",

@@ -1,0 +1,111 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LOG_FORMATS, readLog } from "../../src/evidence/read.js";
+import { sharedData } from "../data.js";
+import { readRows } from "../../scripts/eval/sets.js";
+import { chat, claudeCodeLines, codexLines, lines, liveRuns, tau2Results, tauRuns } from "./logs.js";
+
+const read = (text: string, options: Partial<Parameters<typeof readLog>[1]> = {}): ReturnType<typeof readLog> =>
+  readLog(text, { where: "log", ...options });
+
+const LOGS = {
+  "openai-chat": JSON.stringify({ messages: chat }),
+  "claude-code": lines(claudeCodeLines),
+  codex: lines(codexLines),
+  "tau-bench": JSON.stringify(tauRuns),
+  "tau2-bench": JSON.stringify(tau2Results),
+  "live-mcp-bench": JSON.stringify(liveRuns),
+} as const;
+
+describe("logs of other programs", () => {
+  it.each(Object.entries(LOGS))("%s is recognised and says the same task, calls and results as every other", (name, text) => {
+    const reading = read(text);
+    expect(reading.format).toBe(name);
+    expect(reading.problems).toEqual([]);
+    const [episode] = reading.episodes;
+    expect(episode?.task).toBe("Cancel order A-1001, I changed my mind.");
+    expect(episode?.calls.map((call) => call.isError)).toEqual([false, false]);
+    expect(episode?.calls[0]?.result).toMatchObject({ order_id: "A-1001", customer_id: "C-77" });
+    const last = episode?.calls[1];
+    const args = last?.args["tool"] === undefined ? last?.args : last.args["arguments"];
+    expect(args).toEqual({ order_id: "A-1001", customer_id: "C-77" });
+  });
+
+  it("a reward is the verdict of a system of record, a label that of a person, and what a run says of itself a claim", () => {
+    expect(read(LOGS["tau-bench"]).episodes.map((one) => one.outcome)).toEqual([
+      { outcome: "success", trust: "state", note: "reward 1" },
+      { outcome: "failure", trust: "state", note: "reward 0" },
+    ]);
+    expect(read(LOGS["tau2-bench"]).episodes[0]?.outcome?.trust).toBe("state");
+    expect(read(LOGS["live-mcp-bench"]).episodes[0]?.outcome).toEqual({ outcome: "success", trust: "claim" });
+    const verdicts = new Map([["l1", "failure" as const]]);
+    expect(read(LOGS["live-mcp-bench"], { verdicts }).episodes[0]?.outcome).toEqual({ outcome: "failure", trust: "human" });
+    expect(read(LOGS["claude-code"]).episodes[0]?.outcome).toBeUndefined();
+  });
+
+  it("a failed call is one, and what it gave back is kept", () => {
+    const failed = read(LOGS["tau-bench"]).episodes[1]?.calls[0];
+    expect(failed).toMatchObject({ isError: true, result: "Error: order not found" });
+  });
+
+  it("each prompt of a session is a task of its own, and a prompt without calls is none", () => {
+    const more = [
+      ...claudeCodeLines,
+      { type: "user", sessionId: "s1", message: { role: "user", content: "Thanks!" } },
+      { type: "user", sessionId: "s1", message: { role: "user", content: "And look at A-2." } },
+      {
+        type: "assistant",
+        sessionId: "s1",
+        message: { role: "assistant", content: [{ type: "tool_use", id: "t9", name: "Bash", input: { command: "ls" } }] },
+      },
+    ];
+    expect(read(lines(more)).episodes.map(({ source, task, calls }) => [source, task, calls.length])).toEqual([
+      ["session s1, prompt 1", "Cancel order A-1001, I changed my mind.", 2],
+      ["session s1, prompt 3", "And look at A-2.", 1],
+    ]);
+  });
+
+  it("torn lines are survived and counted, wherever a log was cut", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: lines(claudeCodeLines).length - 2 }), (at) => {
+        const whole = lines(claudeCodeLines);
+        const reading = read(`${whole.slice(0, at)}\n${whole.slice(at)}`);
+        const isCut = whole[at - 1] !== "\n" && whole[at] !== "\n";
+        expect(reading.lines.torn).toBe(isCut ? 2 : 0);
+        expect(reading.lines.read + Math.min(1, reading.lines.torn)).toBe(claudeCodeLines.length);
+        expect(reading.problems.some((problem) => problem.code === "log-lines-torn")).toBe(isCut);
+      }),
+    );
+  });
+
+  it("no text makes reading fail, and what nobody knows is said with what could be read", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.json()),
+        fc.constantFrom(undefined, ...LOG_FORMATS.map(({ name }) => name)),
+        (text, format) => {
+          const reading = read(text, { format });
+          if (reading.episodes.length === 0) expect(reading.problems.length).toBeGreaterThan(0);
+        },
+      ),
+    );
+    expect(read('{"a":1}').problems[0]?.text).toContain("claude-code");
+    expect(read("{}", { format: "gpt" }).problems[0]?.text).toContain('no log format "gpt"');
+  });
+
+  it("arguments that are no object are a named problem, not a call", () => {
+    const broken = [{ role: "assistant", tool_calls: [{ id: "x", function: { name: "get_order", arguments: "{oops" } }] }];
+    const reading = read(JSON.stringify({ messages: broken }));
+    expect(reading.problems.map(({ code }) => code)).toContain("log-call-unreadable");
+  });
+
+  const runsFile = sharedData("trajectories/tau-bench-gpt4o-airline.jsonl.gz");
+  it.skipIf(runsFile === undefined)("real logs are read whole: 200 runs of τ-bench", () => {
+    const runs = readRows(runsFile ?? "");
+    const tau = read(runs.map((run) => JSON.stringify(run)).join("\n"));
+    expect(tau.lines).toEqual({ read: 200, torn: 0 });
+    expect(tau.episodes.filter((one) => one.outcome?.outcome === "success").length).toBe(
+      (runs as { reward: number; calls: unknown[] }[]).filter((run) => run.reward === 1 && run.calls.length > 0).length,
+    );
+  });
+});
