@@ -16,6 +16,9 @@ import { flowsInto, remember, shapeOf, type FlowMemory } from "../world/flows.js
 import type { World } from "../world/world.js";
 import type { Desk } from "./desk.js";
 
+/** The memory of an import's values ends with it: nobody can lay anything beside its hashes. */
+const HASH_KEY = "import";
+
 /** Episodes written with one decision: a log of any size is never one batch. */
 const AT_ONCE = 32;
 
@@ -139,13 +142,12 @@ function linesOf(
 ): CallLine[] {
   // Calls that are left out leave a hole in the numbers of a log of ours: its flows speak of the old ones.
   const seqOf = new Map(named.map(({ index }, n) => [index + 1, n + 1]));
-  let memory: FlowMemory = new Map();
+  const memory: FlowMemory = new Map();
   return named.map(({ key, call }, n): CallLine => {
     const redacted = desk.redact(call.args);
     const data = call.result ?? null;
-    const flows = call.flows === undefined ? flowsInto(call.args, memory, desk.memory.flowKey) : renumbered(call.flows, seqOf);
-    if (call.result !== undefined && call.isError !== true)
-      memory = remember(memory, { seq: n + 1, tool: key }, data, desk.memory.flowKey);
+    const flows = call.flows === undefined ? flowsInto(call.args, memory, HASH_KEY) : renumbered(call.flows, seqOf);
+    if (call.result !== undefined && call.isError !== true) remember(memory, { seq: n + 1, tool: key }, data, HASH_KEY);
     return {
       format: callLineFormat.id,
       at: instantOf(call.at) ?? at,
