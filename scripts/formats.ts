@@ -56,7 +56,7 @@ Files without a \`format\`: tool definitions (\`catalog/tools/<sha256>.json\`, t
 sha256 of its canonical JSON), skill files (\`skills/<name>/…\`, and \`state/library/objects/<sha256>\`, named by the sha256 of their bytes),
 and \`state/operator.token\`. Everything below \`state/cache\` is derived and may be deleted.
 
-Lines of \`.jsonl\` files carry two more members at their end: \`batch: [number, left]\`, the decision they belong to and how many of its
+Lines in \`state/calls\` and \`state/episodes\` carry two more members at their end: \`batch: [number, left]\`, the decision they belong to and how many of its
 lines follow, and \`sum\`, the CRC-32 of the line before it in eight hexadecimal digits.
 `;
 

@@ -11,6 +11,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "./config/config.js";
+import { loadGraphAddon } from "./host/addon.js";
 import { base32, systemChance } from "./host/chance.js";
 import { systemClock } from "./host/clock.js";
 import { baseEnv, type Environment } from "./host/env.js";
@@ -20,18 +21,23 @@ import { redactArgs } from "./host/redact.js";
 import { packageVersion } from "./host/starter.js";
 import { watchPaths, type Watching } from "./host/watch.js";
 import { watchConfig } from "./config/watch.js";
+import { createEmbeddings } from "./manager/embeddings.js";
+import { openVectorCache } from "./manager/embeddings-cache.js";
+import { createEmbeddingsSwitch, type EmbeddingsSwitch } from "./manager/embeddings-switch.js";
 import { createLlm } from "./manager/llm.js";
 import { openMemory, type KeptMemory } from "./manager/llm-memory.js";
 import { createRules } from "./manager/rules.js";
 import { proposeByRules } from "./maintain/propose.js";
 import type { Config } from "./model/config.js";
 import type { Event } from "./model/event.js";
+import type { GraphAddon } from "./retrieve/nominate.js";
 import type { SkillName } from "./model/ids.js";
 import type { Operations, UpstreamAnnouncement } from "./model/operations.js";
 import type { Manager, Upstreams } from "./model/ports.js";
 import type { Problem } from "./model/problem.js";
 import { lockFormat, type LockEntry } from "./model/skill.js";
 import type { ListedTool } from "./model/tool.js";
+import { NO_EMBEDDER, type EmbeddedText } from "./model/vectors.js";
 import { createCallLog } from "./operations/call-log.js";
 import { createMemory, type Desk } from "./operations/desk.js";
 import { takeHandEdits } from "./operations/library.js";
@@ -43,6 +49,7 @@ import { reapLeftovers } from "./upstream/reap.js";
 import { openProcessRecords } from "./upstream/records.js";
 import { createUpstreams } from "./upstream/upstreams.js";
 import { rebuild } from "./world/rebuild.js";
+import { dueTexts, tendVectors } from "./world/vectors.js";
 
 export interface ComposeOptions {
   readonly home: string;
@@ -94,12 +101,14 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   const steward = createSteward({ world: rebuild(ground, started), store, log: report });
   steward.onEffect((effect) => {
     if (effect.kind === "log") log[effect.level](effect.text, effect.data);
+    else if (effect.kind === "texts-moved") embedder.wake();
   });
   const announcements = new Set<(label: string, announced: UpstreamAnnouncement) => void>();
   const announce = (label: string, announced: UpstreamAnnouncement): void => {
     for (const listener of announcements) listener(label, announced);
   };
   const { upstreams, settled } = await openUpstreams(options, config, steward, announce);
+  const embedder = embedderOf(options, steward, () => config.secrets, report);
   const memory = openMemory({ path: join(home, "state/manager.json"), files: nodeFiles(), log: report });
   const redact: Desk["redact"] = (value) => redactArgs(value, config.secrets);
   const desk: Desk = {
@@ -115,7 +124,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     version,
     started,
     problems,
-    vectors: () => (config.embeddings === undefined ? "off: no embeddings endpoint is configured" : "off"),
+    embedder,
     memory: createMemory(),
     calls: createCallLog({ steward, clock, redact, log: report, flowKey: base32(32) }),
     onUpstreamAnnouncement(listener) {
@@ -128,6 +137,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   const tick = setInterval(() => void steward.post({ kind: "tick", at: clock.now() }).catch(() => undefined), TICK_MS);
   tick.unref();
   const watching = options.watch ? watchHome() : undefined;
+  await embedder.configure(config.embeddings);
   if (options.upstreams) upstreams.start();
 
   /** Edits by hand are taken up as they are saved; a broken one leaves the last good state in force. */
@@ -147,6 +157,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     config = next;
     await steward.post(configuredEvent(next, clock.now()));
     if (options.upstreams) await upstreams.configure(next.upstreams);
+    await embedder.configure(next.embeddings);
     log.info("the configuration was read again");
   }
 
@@ -161,6 +172,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
       clearInterval(tick);
       for (const watcher of watching ?? []) await watcher.stop();
       await upstreams.stop();
+      await embedder.stop();
       await Promise.all(desk.memory.turns.values());
       await desk.calls.settled();
       await steward.close();
@@ -194,6 +206,45 @@ function managerOf(
       ...(manager.viewTimeoutMs === undefined ? {} : { viewMs: manager.viewTimeoutMs }),
       ...(manager.maintenanceTokens === undefined ? {} : { runTokens: manager.maintenanceTokens }),
     },
+  });
+}
+
+/** Rows that a graph of vectors grows by at a time: about 4 ms, between which requests have their turn. */
+const GROWN_AT_ONCE = 4;
+
+/** Texts are embedded in the background, beside the inbox; what comes of it are events. */
+function embedderOf(
+  options: ComposeOptions,
+  steward: Steward,
+  secrets: () => readonly string[],
+  log: (level: "info" | "warn" | "error", text: string, data?: Record<string, unknown>) => void,
+): EmbeddingsSwitch {
+  const clock = systemClock();
+  let addon: GraphAddon | undefined;
+  const cache = openVectorCache({ folder: join(options.home, "state/vectors"), files: nodeFiles(), log });
+  const put = async (embedder: string, dimension: number, rows: readonly EmbeddedText[]): Promise<void> =>
+    void (await steward.post({ kind: "texts-embedded", at: clock.now(), embedder, dimension, rows }));
+  const grow = (): void => {
+    if (!tendVectors(steward.world().vectors, addon, GROWN_AT_ONCE)) setImmediate(grow);
+  };
+  return createEmbeddingsSwitch({
+    open: (config) => {
+      addon = loadGraphAddon();
+      return createEmbeddings({
+        ...config,
+        apiKey: options.env[config.apiKeyEnv],
+        dimensions: config.dimensions,
+        cache,
+        due: (embedder) => dueTexts(steward.world(), embedder),
+        deliver: put,
+        onSettled: grow,
+        clock,
+        secrets,
+        log,
+      });
+    },
+    clear: () => put(NO_EMBEDDER, 1, []),
+    note: () => (addon === undefined ? "; hnswlib-node is not there, so every vector is looked at" : ""),
   });
 }
 

@@ -71,6 +71,8 @@ const REPORTS: Readonly<Record<string, string>> = {
   L05: "Retry-After has a cap",
   L06: "retries wait at least as long as asked, under the cap",
   L08: "nothing depends on tool calling",
+  L09: "floats are asked for by name, and numbers that are no vector are not taken",
+  L11: "a parameter that an endpoint does not take is left out",
   L12: "odd finish reasons and empty choices are no crash",
   L14: "front matter is written by a serialiser and read back",
   R02: "identifiers are split into words",

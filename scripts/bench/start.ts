@@ -77,7 +77,7 @@ async function turns(world: World): Promise<void> {
   for (let n = 0; n < TURNS; n += 1) {
     const request = { kind: "start" as const, text: `${TASKS[n % TASKS.length] ?? ""} number ${n}` };
     const before = performance.now();
-    const gathered = gather(world, request, undefined);
+    const gathered = gather(world, request, { allowed: undefined });
     const decisions = await rules.decideView(gathered.candidates);
     const found = complete(world, gathered, decisions);
     assembleView({

@@ -15,6 +15,7 @@ import type { Policy } from "./policy.js";
 import type { LibraryRevisionRecord } from "./skill.js";
 import type { Standing } from "./standing.js";
 import type { ListedTool, Tool } from "./tool.js";
+import type { EmbeddedText } from "./vectors.js";
 import type { ViewRecord } from "./view.js";
 import type { Problem } from "./problem.js";
 
@@ -58,6 +59,8 @@ export type Change =
     }
   /** In memory only: comes from the configuration, not from the store. */
   | { readonly kind: "policy"; readonly policy: Policy; readonly prefixes: ReadonlyMap<UpstreamLabel, string> }
+  /** In memory only: the embedder's cache keeps them. */
+  | { readonly kind: "vectors"; readonly embedder: string; readonly dimension: number; readonly rows: readonly EmbeddedText[] }
   | { readonly kind: "clock"; readonly at: string };
 
 /** Launched after the changes are on disc, never awaited by the inbox. */
@@ -65,6 +68,8 @@ export type Effect =
   /** The exposed list or the facade's descriptions moved: tell subscribed agents once. */
   | { readonly kind: "announce-tools" }
   | { readonly kind: "announce-skills" }
+  /** Tools or skills moved: there may be texts to embed. */
+  | { readonly kind: "texts-moved" }
   /** Standings say that maintenance is due. */
   | { readonly kind: "maintenance-due"; readonly skills: readonly SkillName[] }
   | { readonly kind: "log"; readonly level: "info" | "warn"; readonly text: string; readonly data?: Record<string, unknown> }

@@ -13,6 +13,7 @@ import type { Policy } from "./policy.js";
 import type { Problem } from "./problem.js";
 import type { LockEntry, WrittenSkill } from "./skill.js";
 import type { ListedTool, Tool } from "./tool.js";
+import type { EmbeddedText } from "./vectors.js";
 import type { ViewRecord } from "./view.js";
 
 export type Event =
@@ -111,6 +112,14 @@ export type Event =
       readonly stood: ReadonlyMap<SkillName, { readonly files: Readonly<Record<string, string>>; readonly entry: LockEntry }>;
       /** Definitions those lock entries were verified against, by document digest. */
       readonly definitions: ReadonlyMap<string, ListedTool>;
+    }
+  /** Texts were embedded; void where they moved meanwhile. Another embedder's vectors replace all there are; no rows and `none` end them. */
+  | {
+      readonly kind: "texts-embedded";
+      readonly at: Instant;
+      readonly embedder: string;
+      readonly dimension: number;
+      readonly rows: readonly EmbeddedText[];
     }
   /** The manager's proposals for a run came back; void for skills whose basis moved. */
   | {

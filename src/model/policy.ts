@@ -305,3 +305,30 @@ export const LLM_LIMITS = Object.freeze({
   replacements: 12,
   replacementChars: 400,
 } as const);
+
+/** Bounds on what an embeddings endpoint is asked and how long it may take, each with its reason. */
+export const EMBEDDING_LIMITS = Object.freeze({
+  /** An agent waits for a search: a need that is not embedded within this is searched by words alone. Endpoints take 20–400 ms. */
+  needMs: 800,
+  /** One request in the background. */
+  batchMs: 60 * seconds,
+  /** Texts and characters of one request; fewer after an endpoint refused that many. */
+  batchTexts: 64,
+  batchChars: 48_000,
+  /** One answer: 64 vectors of 4,096 numbers have 6 MB as text. Above this a server is broken or hostile. */
+  answerBytes: 32 * 1024 * 1024,
+  /** First pause after a fault in the background, doubled up to the second; a longer Retry-After is not waited for. */
+  retryMs: 1 * seconds,
+  retryMostMs: 5 * minutes,
+  /** Faults in a row after which needs are searched by words at once, and for how long, so that not every turn waits for a dead endpoint. */
+  restAfterFaults: 2,
+  restMs: 30 * seconds,
+  /** Vectors of recent needs that are kept: agents ask again in the same words. */
+  needsKept: 256,
+  /** Cosine of two answers to the probe from which on they come from one embedder: machines differ in the last digits only. */
+  probeLikeness: 0.999,
+  /** Embedders whose vectors are kept, the last used ones: people try models and go back. */
+  spacesKept: 3,
+  /** Rows of one event: larger ones would hold up the inbox. */
+  rowsAtOnce: 512,
+} as const);

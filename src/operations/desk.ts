@@ -14,6 +14,7 @@ import { Fault } from "../model/fault.js";
 import type { EpisodeId } from "../model/ids.js";
 import type { JsonValue } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
+import type { Embedder } from "../model/vectors.js";
 import type { Steward } from "../steward.js";
 import type { CallLog } from "./call-log.js";
 
@@ -32,7 +33,7 @@ export interface Desk {
   readonly started: string;
   /** What reading the home and the configuration found. */
   readonly problems: readonly Problem[];
-  readonly vectors: () => string;
+  readonly embedder: Embedder;
   readonly memory: DeskMemory;
   readonly calls: CallLog;
   /** What upstreams announce beside their tools; answers how to stop listening. */

@@ -24,7 +24,7 @@ export function healthOf(desk: Desk): Health {
     skills: { active, inactive: world.library.skills.size - active },
     upstreams: presence.sort((a, b) => (a.label < b.label ? -1 : 1)),
     problems: [...desk.problems, ...[...world.intake.values()].flat()],
-    retrieval: { vectors: desk.vectors() },
+    retrieval: { vectors: desk.embedder.status() },
   };
 }
 

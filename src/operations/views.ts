@@ -13,11 +13,14 @@ import type { JsonValue } from "../model/json.js";
 import type { Caller } from "../model/operations.js";
 import type { Skill } from "../model/skill.js";
 import type { Basis, ViewRecord, ViewRequest } from "../model/view.js";
+import { NO_EMBEDDER } from "../model/vectors.js";
 import { assembleView } from "../provision/assemble.js";
 import type { AssembleInput } from "../provision/material.js";
+import { needText } from "../provision/plan.js";
 import { parseSkill } from "../skills/text.js";
 import { countingFlows } from "../world/known.js";
 import { complete, gather } from "../world/turn.js";
+import { vectorsBasis } from "../world/vectors.js";
 import type { World } from "../world/world.js";
 import { bindSession, chooseEpisode, inTurn, opening, type ChosenEpisode, type Desk } from "./desk.js";
 
@@ -59,6 +62,8 @@ function answer(desk: Desk, request: ViewRequest, caller: Caller, episode: Chose
 }
 
 async function makeRecord(desk: Desk, request: ViewRequest, caller: Caller, chosen: ChosenEpisode): Promise<ViewRecord> {
+  // The only wait before the world is looked at, and a short one.
+  const need = await desk.embedder.embed(needText(request));
   const world = desk.steward.world();
   const running = world.episodes.get(chosen.id);
   if (running?.outcome !== undefined) {
@@ -68,8 +73,8 @@ async function makeRecord(desk: Desk, request: ViewRequest, caller: Caller, chos
     );
   }
   const before = { turn: running?.turn ?? 0, explored: running?.explored ?? 0, skillChars: running?.skillChars ?? 0 };
-  const basis = basisOf(world);
-  const gathered = gather(world, request, caller.upstreams);
+  const gathered = gather(world, request, { allowed: caller.upstreams, need });
+  const basis = basisOf(world, gathered.byVectors);
   const decisions = await desk.manager.decideView(gathered.candidates);
   const found = complete(world, gathered, decisions);
   const record: Omit<ViewRecord, "view"> = {
@@ -113,14 +118,14 @@ function evidencePosition(world: World): number {
 const presenceDigests = new WeakMap<World, string>();
 
 /** All that an answer depends on, named so that two answers on the same basis are the same. */
-function basisOf(world: World): Basis {
+function basisOf(world: World, byVectors: boolean): Basis {
   return {
     catalog: `${world.catalog.version}:${world.catalog.digest.slice(0, 12)}`,
     library: world.library.revision,
     evidence: evidencePosition(world),
     presence: presenceDigest(world),
     policy: shortDigest({ ...world.policy, prefixes: [...world.prefixes].sort() } as unknown as JsonValue),
-    embedder: "none",
+    embedder: byVectors ? vectorsBasis(world.vectors) : NO_EMBEDDER,
   };
 }
 

@@ -18,7 +18,8 @@ export interface Cut {
   readonly exact: ReadonlySet<number>;
   /** Best score. */
   readonly top: number;
-  readonly strength: number;
+  /** Something speaks for an answer at all: the text's strength, or a channel that is sure. */
+  readonly trusted: boolean;
   /** Words of the need. */
   readonly words: number;
   readonly scoring: ToolScoring;
@@ -55,12 +56,12 @@ export function strengthOf(topRaw: number, words: number, documents: number, sco
 
 /** The part of a sorted ranking worth showing: nothing below the floor, nothing far below the best; exact names always. */
 export function cutOff(index: Bm25fIndex<IndexedTool>, ranked: readonly Ranked[], cut: Cut): Ranked[] {
-  const { exact, top, strength, words, scoring } = cut;
+  const { exact, top, trusted, words, scoring } = cut;
   const least = cutFor(words, scoring) * top;
   const leastLeading = scoring.cutOffLeading * top;
   const kept = ranked.filter(({ slot, score, lead }) => {
     if (exact.has(slot)) return true;
-    if (strength < scoring.floor || score <= 0) return false;
+    if (!trusted || score <= 0) return false;
     return score >= least || (lead >= LEADING && score >= leastLeading);
   });
   const copies = new Map<string, number>();

@@ -138,3 +138,25 @@ export const SKILL_SCORING: SkillScoring = Object.freeze({
   cutOffLength: 0,
   cutOffLeading: 0.25,
 });
+
+/** How vectors join, where an embedder is configured. */
+export interface VectorScoring {
+  /** What the nearest is worth, in parts of the best text score, ≥ 0. With 1, vectors and text have the same say. */
+  readonly weight: number;
+  /** Nearest ones that are looked at, ≥ 1. */
+  readonly nominated: number;
+  /** Surprise (spreads above the need's median cosine) below which nearness says nothing, ≥ 0. */
+  readonly leastSurprise: number;
+  /** How far above chance the nearest must be to be an answer by itself, in spreads, ≥ 0. */
+  readonly sureAbove: number;
+  /** Numbers (rows × dimension) up to which every row is looked at; above, a graph nominates. See `npm run bench -- retrieval`. */
+  readonly exactNumbers: number;
+}
+
+export const VECTOR_SCORING: VectorScoring = Object.freeze({
+  weight: 0.8,
+  nominated: 40,
+  leastSurprise: 1.5,
+  sureAbove: 0.5,
+  exactNumbers: 4_000_000,
+});

@@ -11,6 +11,8 @@ import { DEFAULT_POLICY } from "../model/policy.js";
 import type { Skill, Tier } from "../model/skill.js";
 import type { Bm25fIndex, Document } from "./bm25f.js";
 import { buildIndex, idOf, isKnown, moveIndex, payloadOf } from "./bm25f.js";
+import type { Channel } from "./channel.js";
+import { hear } from "./channel.js";
 import { diversify } from "./mmr.js";
 import { parseQuery } from "./query.js";
 import { addPhrases } from "./phrases.js";
@@ -45,6 +47,7 @@ export interface SkillSearchOptions {
   readonly active?: ((name: SkillName) => boolean) | undefined;
   /** Maximal marginal relevance: 1 = relevance only. */
   readonly lambda?: number | undefined;
+  readonly channels?: readonly Channel<SkillName>[] | undefined;
   /** For trials of other weights. */
   readonly scoring?: SkillScoring | undefined;
 }
@@ -141,6 +144,7 @@ export function searchSkills(index: SkillIndex, query: string, options: SkillSea
     sure: { pair: scoring.pair, name: scoring.nameCover },
   });
   sortRanked(index.text, ranked);
+  hear(index.text, ranked, query, options.channels ?? [], accept);
   const top = ranked[0]?.score ?? 0;
   const good = ranked.filter(({ score }) => score >= scoring.cutOff * top);
   const chosen = diversify(good, {

@@ -10,6 +10,8 @@ import type { Tool } from "../model/tool.js";
 import { cutOff, strengthOf } from "./answer.js";
 import type { Bm25fIndex, Document } from "./bm25f.js";
 import { buildIndex, idOf, moveIndex, payloadOf, slotOf } from "./bm25f.js";
+import type { Channel, Heard } from "./channel.js";
+import { hear } from "./channel.js";
 import type { Bm25fScoring } from "./contribution.js";
 import { exactSlots, exactTerms } from "./exact.js";
 import type { IndexedTool } from "./fields.js";
@@ -38,21 +40,12 @@ export interface ToolIndex {
   readonly operations: number;
 }
 
-/** A further score for tools, worked out by the caller before the search: experience, vectors. */
-export interface Channel {
-  readonly name: string;
-  /** What a full score of this channel is worth, in parts of the best text score. */
-  readonly weight: number;
-  /** Scores of 0…1. */
-  scores(query: string): ReadonlyMap<ToolKey, number>;
-}
-
 export interface ToolSearchOptions {
   /** At most this many hits. */
   readonly limit: number;
   /** Tools that may be answered; default all. */
   readonly offered?: ((key: ToolKey) => boolean) | undefined;
-  readonly channels?: readonly Channel[] | undefined;
+  readonly channels?: readonly Channel<ToolKey>[] | undefined;
   /** What took over from a tool that is still listed: it gives way to those of them that are offered. */
   readonly successors?: ((key: ToolKey) => readonly ToolKey[] | undefined) | undefined;
   /** For trials of other weights. */
@@ -166,8 +159,8 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
   const ranked = rankByText(index, parsed, scoring, accept);
   const topRaw = ranked.reduce((max, { raw }) => Math.max(max, raw), 0);
   if (index.perServer.size > 1) cohere(index, ranked, scoring.coherence);
-  addChannels(index, ranked, query, options.channels ?? [], accept);
   sortRanked(text, ranked);
+  const heard = hear(text, ranked, query, options.channels ?? [], accept);
   const supplied =
     index.perServer.size > 1
       ? addSuppliers(text, ranked, { depth: scoring.closureDepth, part: scoring.closure, accept })
@@ -180,10 +173,11 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
   const top = ranked[0]?.score ?? 0;
   const words = parsed.groups.filter(({ joined }) => !joined).length;
   const strength = strengthOf(topRaw, words, text.documents, scoring);
-  const shown = options.whole === true ? ordered : cutOff(text, ordered, { exact, top, strength, words, scoring });
+  const trusted = heard.sure || strength >= scoring.floor;
+  const shown = options.whole === true ? ordered : cutOff(text, ordered, { exact, top, trusted, words, scoring });
   const hits = shown.slice(0, options.limit);
   return {
-    hits: toHits(index, hits, { parsed, exact, top, supplied, instead }),
+    hits: toHits(index, hits, { parsed, exact, top, supplied, instead, heard }),
     unmatched: unmatchedWords(text, parsed, accept),
     abstained: shown.length === 0 && ordered.length > 0,
     topRaw: rounded(topRaw),
@@ -248,32 +242,6 @@ function cohere(index: ToolIndex, ranked: readonly Ranked[], share: number): voi
   }
 }
 
-/** Channels add to the text's scores, each in parts of the best; a tool that only a channel knows joins the candidates. */
-function addChannels(
-  index: ToolIndex,
-  ranked: Ranked[],
-  query: string,
-  channels: readonly Channel[],
-  accept: (slot: number) => boolean,
-): void {
-  if (channels.length === 0) return;
-  const max = ranked.reduce((most, { score }) => Math.max(most, score), 0) || 1;
-  const known = new Map(ranked.map((one) => [one.slot, one]));
-  for (const { weight, scores } of channels) {
-    for (const [key, value] of scores(query)) {
-      const slot = slotOf(index.text, key);
-      if (slot === undefined || value <= 0 || !accept(slot)) continue;
-      let one = known.get(slot);
-      if (one === undefined) {
-        one = { slot, raw: 0, score: 0, lead: 0 };
-        known.set(slot, one);
-        ranked.push(one);
-      }
-      one.score += weight * value * max;
-    }
-  }
-}
-
 /** A superseded tool leaves the candidates, and its offered successors inherit its score; slot of successor → key it stands in for. */
 function giveWay(
   index: ToolIndex,
@@ -309,6 +277,7 @@ interface Findings {
   readonly top: number;
   readonly supplied: ReadonlyMap<number, number>;
   readonly instead: ReadonlyMap<number, ToolKey>;
+  readonly heard: Heard;
 }
 
 function toHits(index: ToolIndex, shown: readonly Ranked[], findings: Findings): ToolHit[] {
@@ -328,6 +297,7 @@ function toHits(index: ToolIndex, shown: readonly Ranked[], findings: Findings):
       findings.exact.has(one.slot) ? "exact name" : "",
       insteadOf === undefined ? "" : `took over from ${insteadOf}`,
       matchSentence(match),
+      ...findings.heard.reasonsFor(one.slot),
       supplies === undefined ? "" : `yields what ${supplies} requires`,
       twin === undefined ? "" : distinction(tool, payloadOf(text, twin).tool),
     ].filter((reason) => reason !== "");
@@ -335,7 +305,7 @@ function toHits(index: ToolIndex, shown: readonly Ranked[], findings: Findings):
       key: tool.key,
       score: findings.exact.has(one.slot) ? 1 : rounded(one.score / (findings.top || 1)),
       raw: rounded(one.raw),
-      reason: reasons.length > 0 ? reasons.join("; ") : "served a similar need",
+      reason: reasons.join("; "),
       matched: match.words,
       ...(insteadOf === undefined ? {} : { insteadOf }),
       ...(supplies === undefined ? {} : { supplies }),

@@ -128,6 +128,7 @@ function plan(draft: Draft, change: Change, now: Smalls): void {
       return;
     case "intake":
     case "policy":
+    case "vectors":
     case "clock":
       // In memory only: they come again with the next listing and the configuration.
       return;

@@ -15,6 +15,7 @@ import type { Tool } from "../model/tool.js";
 import { moveSkillIndex } from "../retrieve/skills.js";
 import { moveToolIndex } from "../retrieve/tools.js";
 import { applyChange, countingFlows, pruneDefinitions } from "./known.js";
+import { moveVectorsBy } from "./vectors.js";
 import type { Known, World } from "./world.js";
 
 export function advance(world: World, changes: readonly Change[]): World {
@@ -47,6 +48,7 @@ export function advance(world: World, changes: readonly Change[]): World {
   return {
     ...known,
     episodes: world.episodes,
+    vectors: moveVectorsBy(world.vectors, changes),
     ...moveDerived(world, known, { tools, skills, linksMoved, flowsMoved, namesMoved }),
   };
 }

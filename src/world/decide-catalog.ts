@@ -104,7 +104,7 @@ function moveCatalog(draft: Draft, tools: ReadonlyMap<ToolKey, Tool>, cause: str
   adoptVerified(draft, moved);
   const holdsMoved = weighHolds(draft, before, moved, removed);
   settleStandings(draft, { tools: [...moved.map((tool) => tool.key), ...removed, ...holdsMoved] });
-  draft.effects.push({ kind: "announce-tools" });
+  draft.effects.push({ kind: "announce-tools" }, { kind: "texts-moved" });
   draft.effects.push({
     kind: "log",
     level: "info",

@@ -26,6 +26,7 @@ import {
   decideSkillsWritten,
 } from "./decide-library.js";
 import { decideMaintenanceProposed } from "./decide-maintenance.js";
+import { decideTextsEmbedded } from "./decide-vectors.js";
 import { openDraft, type Decision, type Draft } from "./draft.js";
 import type { World } from "./world.js";
 
@@ -69,6 +70,8 @@ function decideInto(draft: Draft, event: Event): void {
       return decideSkillRemoved(draft, event);
     case "library-reverted":
       return decideLibraryReverted(draft, event);
+    case "texts-embedded":
+      return decideTextsEmbedded(draft, event);
     case "maintenance-proposed":
       return decideMaintenanceProposed(draft, event);
     default:

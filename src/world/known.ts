@@ -61,6 +61,7 @@ export function applyChange(known: Known, change: Change): Known {
     case "call":
     case "view":
     case "report":
+    case "vectors":
       return known;
     default:
       return assertNever(change, "change");

@@ -11,6 +11,7 @@ import { buildToolIndex } from "../retrieve/tools.js";
 import { libraryFrom } from "../skills/library.js";
 import { exposedNames } from "./advance.js";
 import { countingFlows, pruneDefinitions } from "./known.js";
+import { NO_VECTORS } from "./vectors.js";
 import { emptyKnown, type Known, type World } from "./world.js";
 
 /** The ground state in memory, without anything derived. Policy and prefixes come with the `configured` event. */
@@ -61,5 +62,6 @@ export function derive(known: Known, episodes: World["episodes"]): World {
     activeSkills: buildSkillIndex(skills.filter(isActive)),
     restingSkills: buildSkillIndex(skills.filter((skill) => !isActive(skill))),
     exposed: exposedNames(known),
+    vectors: NO_VECTORS,
   };
 }

@@ -51,5 +51,6 @@ export function putRevision(
     removed: plan.removed,
     ...(options.definitions === undefined ? {} : { definitions: options.definitions }),
   });
+  if (plan.written.size > 0) draft.effects.push({ kind: "texts-moved" });
   return [...plan.written.keys()];
 }

@@ -12,9 +12,12 @@ import { splitToolKey, type SkillName, type ToolKey } from "../model/ids.js";
 import type { LineageLink } from "../model/lineage.js";
 import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/ports.js";
 import type { Skill, Tier } from "../model/skill.js";
+import type { NeedVector } from "../model/vectors.js";
 import type { ViewDecisions, ViewRecord, ViewRequest } from "../model/view.js";
 import { alternativesOf } from "../provision/alternatives.js";
 import { notChosen } from "../provision/choose.js";
+import { needText } from "../provision/plan.js";
+import { nearnessChannel } from "../retrieve/nearness.js";
 import { searchSkills } from "../retrieve/skills.js";
 import { searchTools, type ToolSearch } from "../retrieve/tools.js";
 import { nameOf } from "./advance.js";
@@ -22,7 +25,16 @@ import { isOffered, isUnavailable, type World } from "./world.js";
 
 type Found = ViewRecord["found"];
 
+/** Who asks, and what an embedder made of the need. */
+export interface Asking {
+  /** Labels the caller may use; undefined = all. */
+  readonly allowed: ReadonlySet<string> | undefined;
+  readonly need?: NeedVector | undefined;
+}
+
 export interface Gathered {
+  /** The need's vector had a say. */
+  readonly byVectors: boolean;
   readonly candidates: ViewCandidates;
   readonly found: Omit<Found, "marks" | "names">;
 }
@@ -36,19 +48,26 @@ const RESTING_SHARE = 0.6;
 /** Tools looked at for a start, before steps are known. */
 const TOOLS_LOOKED_AT = 16;
 
-/** `allowed`: labels the caller may use; undefined = all. */
-export function gather(world: World, request: ViewRequest, allowed: ReadonlySet<string> | undefined): Gathered {
-  const text = [request.text, ...(request.hints ?? [])].join("\n");
+export function gather(world: World, request: ViewRequest, { allowed, need = { kind: "off" } }: Asking): Gathered {
+  const text = needText(request);
   const mayUse = (key: ToolKey): boolean => allowed === undefined || allowed.has(splitToolKey(key).label);
   const offered = (key: ToolKey): boolean => mayUse(key) && isOffered(world.presence.get(splitToolKey(key).label));
   const usable = (skill: Skill): boolean =>
-    skill.contract.requires.every((need) => need.optional === true || mayUse(need.tool as ToolKey));
+    skill.contract.requires.every((one) => one.optional === true || mayUse(one.tool as ToolKey));
   const { policy } = world;
   const notices: Found["notices"] = [];
+  const vector = need.kind === "vector" && need.embedder === world.vectors.embedder ? need.vector : undefined;
+  // Steps of a plan are searched by words: their texts are not known when the need is embedded.
+  const vectorOf = (asked: string): Float32Array | undefined => (asked === text ? vector : undefined);
+  const toolChannels = [nearnessChannel<ToolKey>(world.vectors.tools, vectorOf)];
+  const skillChannels = [nearnessChannel<SkillName>(world.vectors.skills, vectorOf)];
+  if (need.kind === "failed") notices.push({ code: "lexical-only", text: `Searched by words alone: ${need.why}.` });
   const limit = toolLimit(world, request, notices);
-  const search = searchTools(world.toolIndex, text, { limit: request.kind === "start" ? TOOLS_LOOKED_AT : limit, offered });
-  const skillsFor = (need: string, tier: Tier, most: number): SkillCandidate[] =>
-    searchSkills(world.activeSkills, need, { tier, limit: most, lambda: policy.mmrLambda })
+  const findTools = (asked: string, most: number): ToolSearch =>
+    searchTools(world.toolIndex, asked, { limit: most, offered, channels: toolChannels });
+  const search = findTools(text, request.kind === "start" ? TOOLS_LOOKED_AT : limit);
+  const skillsFor = (asked: string, tier: Tier, most: number): SkillCandidate[] =>
+    searchSkills(world.activeSkills, asked, { tier, limit: most, lambda: policy.mmrLambda, channels: skillChannels })
       .hits.filter((hit) => usable(hit.skill))
       .map(({ skill, score }) => ({ skill, score }));
   const wantsSkills = request.kind !== "retrieve";
@@ -59,7 +78,7 @@ export function gather(world: World, request: ViewRequest, allowed: ReadonlySet<
     tools: toolsOf(world, search),
     forStep: (goal) => ({
       atomic: skillsFor(goal, "atomic", ATOMIC_PER_STEP),
-      tools: toolsOf(world, searchTools(world.toolIndex, goal, { limit: policy.toolsPerStep * 2, offered })),
+      tools: toolsOf(world, findTools(goal, policy.toolsPerStep * 2)),
     }),
     lookup: {
       skill: (name) => {
@@ -95,7 +114,7 @@ export function gather(world: World, request: ViewRequest, allowed: ReadonlySet<
     leftOut: [...resting.told, ...notOffered(world, text, mayUse, limit)],
     limits: limitsOf(world, request),
   };
-  return { candidates, found };
+  return { candidates, found, byVectors: vector !== undefined };
 }
 
 /** Completes what was found for the tools that were decided on: marks, names, and whom they took over from. */

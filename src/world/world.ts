@@ -24,6 +24,7 @@ import { emptyCatalog } from "../catalog/version.js";
 import type { DependencyGraph } from "../graph/graph.js";
 import type { SkillIndex } from "../retrieve/skills.js";
 import type { ToolIndex } from "../retrieve/tools.js";
+import type { Vectors } from "./vectors.js";
 
 /** The ground state in memory: what the store holds, parsed. */
 export interface Known {
@@ -62,6 +63,8 @@ export interface World extends Known {
   /** Resting skills: only to say what was left out and why. */
   readonly restingSkills: SkillIndex;
   readonly exposed: ReadonlyMap<ExposedName, ToolKey>;
+  /** What an embedder made of tools and skills; what moves loses its vector until it is embedded again. Empty after a rebuild. */
+  readonly vectors: Vectors;
 }
 
 export const emptyHolds: Holds = Object.freeze({ format: "holds/1", held: {}, approved: {}, review: {} });

@@ -220,8 +220,12 @@ describe("what belongs together", () => {
 describe("channels", () => {
   const channel = (scores: Record<string, number>, weight = 1): NonNullable<ToolSearchOptions["channels"]>[number] => ({
     name: "experience",
-    weight,
-    scores: () => new Map(Object.entries(scores).map(([one, score]) => [key(one), score])),
+    speak: () => ({
+      weight,
+      scores: new Map(Object.entries(scores).map(([one, score]) => [key(one), score])),
+      sure: false,
+      because: () => "served a similar need",
+    }),
   });
 
   it("add to the text's scores, and bring tools that the text does not know", () => {

@@ -1,0 +1,219 @@
+/**
+ * The cache of vectors: what an embedder made of a text is kept by the text's digest, one file an embedder.
+ *
+ * Owns: `state/vectors`: whose file is whose, what is in it, which files are kept.
+ * Speaks: identities, digests of texts, unit vectors.
+ * Never: needed: it may be deleted at any time, and whatever is damaged in it is passed over and embedded again.
+ */
+import { createReadStream } from "node:fs";
+import { open, readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { ensureFolder, type Files } from "../host/files.js";
+import { canonicalJson, sha256 } from "../catalog/canonical.js";
+import { EMBEDDING_LIMITS } from "../model/policy.js";
+import { vectorFormat, vectorsFormat } from "../model/vectors.js";
+import { cosine } from "../retrieve/vectors.js";
+import { packed, readPacked } from "./embeddings-translate.js";
+
+/** One embedder's space: texts are comparable within it and nowhere else. */
+export interface Space {
+  readonly identity: string;
+  readonly dimension: number;
+  readonly probe: Float32Array;
+  has(text: string): boolean;
+  /** The vectors of these texts that are kept and whole. */
+  read(texts: readonly string[]): Promise<ReadonlyMap<string, Float32Array>>;
+  /** Keeps vectors; resolves when they are on disc. */
+  keep(rows: ReadonlyMap<string, Float32Array>): Promise<void>;
+}
+
+export interface VectorCache {
+  /** The space of an embedder that answers the probe like this: a kept one it fits, or a new one. */
+  spaceOf(made: Embedder): Promise<Space>;
+}
+
+interface Embedder {
+  readonly url: string;
+  readonly model: string;
+  readonly probe: Float32Array;
+}
+
+/** True where two answers to the probe come from one embedder: the same numbers, but for rounding. */
+export function isSameEmbedder(a: Float32Array, b: Float32Array): boolean {
+  return a.length === b.length && cosine(a, b) >= EMBEDDING_LIMITS.probeLikeness;
+}
+
+/** Where in the file a text's line lies, in bytes. */
+interface Place {
+  readonly start: number;
+  readonly length: number;
+}
+
+export function openVectorCache(options: {
+  /** `state/vectors` of a home that exists. */
+  readonly folder: string;
+  readonly files: Files;
+  readonly log: (level: "warn", text: string) => void;
+}): VectorCache {
+  const { folder, files, log } = options;
+  const home = dirname(dirname(folder));
+
+  async function listed(): Promise<string[]> {
+    const names = await readdir(folder).catch(() => []);
+    const found = await Promise.all(
+      names
+        .filter((name) => /^[0-9a-f]{16}\.jsonl$/.test(name))
+        .map(async (name) => ({ path: join(folder, name), at: (await stat(join(folder, name))).mtimeMs })),
+    );
+    return found.sort((a, b) => b.at - a.at).map(({ path }) => path);
+  }
+
+  async function find(made: Embedder): Promise<string | undefined> {
+    for (const path of await listed()) {
+      const head = await readHead(path);
+      const probe = head === undefined ? undefined : readPacked(head.probe);
+      if (head?.url === made.url && head.model === made.model && probe !== undefined && isSameEmbedder(probe, made.probe))
+        return path;
+    }
+    return undefined;
+  }
+
+  async function begin(made: Embedder): Promise<string> {
+    const { url, model, probe } = made;
+    const identity = sha256(canonicalJson({ url, model, probe: packed(probe) })).slice(0, 16);
+    const head = { format: vectorsFormat.id, identity, url, model, dimension: probe.length, probe: packed(probe) };
+    await ensureFolder(files, folder, home);
+    const path = join(folder, `${identity}.jsonl`);
+    await files.append(path, `${JSON.stringify(head)}\n`);
+    await files.sync(path);
+    await files.syncFolder(folder);
+    for (const old of (await listed()).slice(EMBEDDING_LIMITS.spacesKept)) await files.unlink(old);
+    return path;
+  }
+
+  return {
+    async spaceOf(made) {
+      try {
+        const path = (await find(made)) ?? (await begin(made));
+        return await openSpace(path, made.probe, files, log);
+      } catch (error) {
+        log("warn", `${folder} cannot be used; vectors last until the daemon stops: ${String(error)}`);
+        const { url, model, probe } = made;
+        return spaceInMemory(sha256(canonicalJson({ url, model, probe: packed(probe) })).slice(0, 16), probe);
+      }
+    },
+  };
+}
+
+async function readHead(path: string): Promise<{ url: string; model: string; probe: string } | undefined> {
+  const lines = createInterface({ input: createReadStream(path, { encoding: "utf8" }) });
+  try {
+    for await (const line of lines) return vectorsFormat.schema.parse(JSON.parse(line));
+  } catch {
+    // A head that cannot be read is nobody's.
+  } finally {
+    lines.close();
+  }
+  return undefined;
+}
+
+async function openSpace(
+  path: string,
+  probe: Float32Array,
+  files: Files,
+  log: (level: "warn", text: string) => void,
+): Promise<Space> {
+  const { places, bytes, torn, isCut } = await indexLines(path);
+  if (torn > 0) log("warn", `${path}: ${torn} damaged line${torn === 1 ? "" : "s"} passed over; those texts are embedded again.`);
+  let end = bytes;
+  // What is appended behind a torn last line begins on a line of its own.
+  let opening = isCut ? "\n" : "";
+  let writing: Promise<void> = Promise.resolve();
+  return {
+    identity: basename(path, ".jsonl"),
+    dimension: probe.length,
+    probe,
+    has: (text) => places.has(text),
+    async read(texts) {
+      const found = new Map<string, Float32Array>();
+      const handle = await open(path, "r");
+      try {
+        for (const text of texts) {
+          const place = places.get(text);
+          if (place === undefined) continue;
+          const { buffer } = await handle.read(Buffer.alloc(place.length), 0, place.length, place.start);
+          const vector = readLine(buffer.toString("utf8"), text, probe.length);
+          if (vector === undefined) places.delete(text);
+          else found.set(text, vector);
+        }
+      } finally {
+        await handle.close();
+      }
+      return found;
+    },
+    keep(rows) {
+      writing = writing
+        .then(async () => {
+          let block = opening;
+          opening = "";
+          for (const [text, vector] of rows) {
+            const line = JSON.stringify({ format: vectorFormat.id, text, vector: packed(vector) });
+            places.set(text, { start: end + block.length, length: line.length });
+            block += `${line}\n`;
+          }
+          end += block.length;
+          await files.append(path, block);
+          await files.sync(path);
+        })
+        .catch((error: unknown) => {
+          for (const text of rows.keys()) places.delete(text);
+          log("warn", `${path} could not be written; those vectors last until the daemon stops: ${String(error)}`);
+        });
+      return writing;
+    },
+  };
+}
+
+/** Lines are ASCII (digests and base64), so a length in characters is one in bytes. */
+async function indexLines(path: string): Promise<{ places: Map<string, Place>; bytes: number; torn: number; isCut: boolean }> {
+  const places = new Map<string, Place>();
+  let [start, torn, first] = [0, 0, true];
+  let rest = Buffer.alloc(0);
+  for await (const chunk of createReadStream(path)) {
+    let at = 0;
+    const data = Buffer.concat([rest, chunk as Buffer]);
+    for (let stop = data.indexOf(0x0a); stop >= 0; stop = data.indexOf(0x0a, at)) {
+      const text = /"text":"([0-9a-f]{64})"/.exec(data.toString("latin1", at, Math.min(stop, at + 160)))?.[1];
+      if (text !== undefined) places.set(text, { start, length: stop - at });
+      else if (!first) torn++;
+      first = false;
+      start += stop - at + 1;
+      at = stop + 1;
+    }
+    rest = data.subarray(at);
+  }
+  const isCut = rest.length > 0;
+  return { places, bytes: start + rest.length, torn: torn + (isCut ? 1 : 0), isCut };
+}
+
+function readLine(line: string, text: string, dimension: number): Float32Array | undefined {
+  try {
+    const read = vectorFormat.schema.parse(JSON.parse(line));
+    const vector = readPacked(read.vector);
+    return read.text === text && vector?.length === dimension ? vector : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function spaceInMemory(identity: string, probe: Float32Array): Space {
+  return {
+    identity,
+    dimension: probe.length,
+    probe,
+    has: () => false,
+    read: () => Promise.resolve(new Map()),
+    keep: () => Promise.resolve(),
+  };
+}

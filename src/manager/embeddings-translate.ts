@@ -1,0 +1,66 @@
+/**
+ * The embeddings wire: texts as endpoints take them, and what came back as vectors.
+ *
+ * Owns: every name of that API that is used here.
+ * Speaks: texts in, request bodies out; any JSON in, unit vectors out.
+ * Never: throws for what a server sent, or takes numbers that cannot be a vector ([L09]: null, NaN, all zero, another length).
+ */
+import { isJsonObject, type JsonValue } from "../model/json.js";
+import { unit } from "../retrieve/vectors.js";
+
+/** Members of a request that not every server takes. */
+export interface EmbeddingsDialect {
+  /** `encoding_format: "float"`: asked for by name, since the package otherwise asks for base64. */
+  readonly float: boolean;
+  readonly dimensions: number | undefined;
+}
+
+export function embeddingsBody(model: string, texts: readonly string[], dialect: EmbeddingsDialect): Record<string, unknown> {
+  return {
+    model,
+    input: texts,
+    ...(dialect.float ? { encoding_format: "float" } : {}),
+    ...(dialect.dimensions === undefined ? {} : { dimensions: dialect.dimensions }),
+  };
+}
+
+/** The dialect without the member a complaint names ([L11]: many models take no dimensions); undefined where it names none. */
+export function plainer(dialect: EmbeddingsDialect, complaint: string): EmbeddingsDialect | undefined {
+  if (dialect.dimensions !== undefined && /dimension|matryoshka/i.test(complaint)) return { ...dialect, dimensions: undefined };
+  if (dialect.float && /encoding[_ ]?format|base64/i.test(complaint)) return { ...dialect, float: false };
+  return undefined;
+}
+
+/** One place a text, in order: its vector, or undefined where none came that could be one. Undefined = no list at all. */
+export function readEmbeddings(body: unknown, count: number): (Float32Array | undefined)[] | undefined {
+  const rows = isJsonObject(body) ? body["data"] : undefined;
+  if (!Array.isArray(rows)) return undefined;
+  const vectors: (Float32Array | undefined)[] = new Array<undefined>(count).fill(undefined);
+  rows.forEach((row, place) => {
+    if (!isJsonObject(row)) return;
+    const { index } = row;
+    const at = Number.isSafeInteger(index) ? Number(index) : place;
+    if (at >= 0 && at < count) vectors[at] = readVector(row["embedding"]);
+  });
+  return vectors;
+}
+
+function readVector(value: JsonValue | undefined): Float32Array | undefined {
+  if (typeof value === "string") return readPacked(value);
+  if (!Array.isArray(value) || value.length === 0 || !value.every((one) => typeof one === "number")) return undefined;
+  return unit(value);
+}
+
+/** 32-bit floats, little-endian, in base64; undefined where it cannot be a vector. */
+export function readPacked(text: string): Float32Array | undefined {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.length === 0 || bytes.length % 4 !== 0) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return unit(Float32Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(i * 4, true)));
+}
+
+export function packed(vector: Float32Array): string {
+  const bytes = Buffer.alloc(vector.length * 4);
+  vector.forEach((value, i) => bytes.writeFloatLE(value, i * 4));
+  return bytes.toString("base64");
+}
