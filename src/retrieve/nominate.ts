@@ -6,15 +6,8 @@
  * Never: decides nearness (vectors.ts scores its candidates again), nor is it stored: a stored graph of another dimension loads without
  *        an error and one wrong byte can end the process, while growing it anew costs a minute of idle time.
  */
-import type { VectorIndex } from "./vectors.js";
+import type { Nominator, VectorIndex } from "./vectors.js";
 import { vectorAt } from "./vectors.js";
-
-export interface Nominator {
-  /** Rows below this are in the graph. */
-  readonly covered: number;
-  /** About the `count` nearest rows, dead ones among them; in no particular order. */
-  nominate(need: Float32Array, count: number): number[];
-}
 
 /** The part of the `hnswlib-node` addon that is used. It is handed in: it is native, and may not be there. */
 export interface GraphAddon {

@@ -13,15 +13,22 @@
  *
  * A replaced vector gets a new row, so older faces answer as they did. When too many rows are dead, a face gets arrays of its own.
  */
-import type { Nominator } from "./nominate.js";
 import { VECTOR_SCORING } from "./score.js";
+
+/** Names candidates where there are too many rows to look at each (nominate.ts). */
+export interface Nominator {
+  /** Rows below this are known to it; the others are looked at. */
+  readonly covered: number;
+  /** About the `count` nearest rows, dead ones among them; in no particular order. */
+  nominate(need: Float32Array, count: number): number[];
+}
 
 interface SharedRows {
   readonly ids: string[];
   readonly rowsOf: Map<string, number[]>;
   /** Unit vectors, row after row. */
   numbers: Float32Array;
-  /** Nominates candidates where there are too many rows to look at each. Moved by its owner, read here. */
+  /** Moved by its owner, read here. */
   nominator: Nominator | undefined;
 }
 

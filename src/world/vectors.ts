@@ -6,9 +6,16 @@ import { emptyVectors, hasVector, isSearchedExactly, moveVectors, type VectorInd
 import { skillText, toolText } from "../retrieve/nearness.js";
 import { sha256 } from "../catalog/canonical.js";
 import type { Digest, SkillName, ToolKey } from "../model/ids.js";
+import type { Catalog } from "../model/catalog.js";
 import type { Change } from "../model/change.js";
+import type { Library } from "../model/skill.js";
 import { NO_EMBEDDER, type DueText, type EmbeddedText } from "../model/vectors.js";
-import type { Known, World } from "./world.js";
+
+/** What has texts to embed. */
+export interface Embeddable {
+  readonly catalog: Pick<Catalog, "tools">;
+  readonly library: Pick<Library, "skills">;
+}
 
 export interface Vectors {
   /** Whose vectors they are; `none` without any. */
@@ -54,7 +61,7 @@ function without(vectors: Vectors, side: "tools" | "skills", ids: readonly strin
 }
 
 /** Texts without a vector of this embedder: a function of the present, so that no lost wake-up leaves one out for ever. */
-export function dueTexts(world: World, embedder: string): DueText[] {
+export function dueTexts(world: Embeddable & { readonly vectors: Vectors }, embedder: string): DueText[] {
   const { vectors } = world;
   const lacks = (index: VectorIndex, id: string): boolean => vectors.embedder !== embedder || !hasVector(index, id);
   const due: DueText[] = [];
@@ -80,7 +87,7 @@ function dueText(of: DueText["of"], id: string, from: object, text: () => string
 }
 
 /** The present text of a tool or skill; undefined where it is not there any more. */
-export function presentText(known: Known, of: DueText["of"], id: string): string | undefined {
+export function presentText(known: Embeddable, of: DueText["of"], id: string): string | undefined {
   if (of === "tool") {
     const tool = known.catalog.tools.get(id as ToolKey);
     return tool === undefined ? undefined : toolText(tool);
