@@ -4,6 +4,8 @@ import { diffTool, DRIFT_RULES, type DriftRules } from "../../src/catalog/drift.
 import { readCatalogFile } from "../../src/catalog/files.js";
 import { toTool } from "../../src/catalog/intake.js";
 import { judge } from "../../src/catalog/level.js";
+import { starterHome } from "../../src/host/starter.js";
+import type { RuleId } from "../../src/model/drift.js";
 import type { UpstreamLabel } from "../../src/model/ids.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { ListedTool } from "../../src/model/tool.js";
@@ -12,10 +14,61 @@ import type { MutationKind } from "./mutations.js";
 
 const label = "s" as UpstreamLabel;
 
-/** Contracts of the newest version of each real history, each contract once. */
+/** A few tools of every shape that the kinds need. */
+export const OWN_TOOLS: readonly ListedTool[] = [
+  {
+    name: "list_issues",
+    description: "Lists issues.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        owner: { type: "string", description: "Owner" },
+        state: { type: "string", enum: ["open", "closed", "all"] },
+        page: { type: "number", minimum: 1 },
+        per_page: { type: "integer", minimum: 1, maximum: 100, default: 30 },
+        labels: { type: "array", items: { type: "string" } },
+      },
+      required: ["owner"],
+    },
+  },
+  {
+    name: "set_mode",
+    inputSchema: {
+      type: "object",
+      properties: { mode: { type: "string", enum: ["fast", "slow"] } },
+      additionalProperties: false,
+    },
+  },
+  {
+    name: "find",
+    inputSchema: { type: "object", properties: { query: { type: "string" }, limit: { type: "number" } }, required: ["query"] },
+  },
+];
+
+/** The tables without one rule. */
+export function without(rule: RuleId): DriftRules {
+  return {
+    schema: DRIFT_RULES.schema.filter((entry) => entry.rule !== rule),
+    tool: DRIFT_RULES.tool.filter((entry) => entry.rule !== rule),
+    catalog: DRIFT_RULES.catalog.filter((entry) => entry.rule !== rule),
+  };
+}
+
+/** Real tools with parameters, each contract once: the newest version of each public history; without the data the starter catalog. */
 export function realTools(every: number): ListedTool[] {
-  const root = sharedData("evolution");
-  if (root === undefined) return [];
+  const all = sharedData("evolution") === undefined ? starterTools() : publishedTools();
+  return all.filter((tool, index) => index % every === 0 && hasParameters(tool));
+}
+
+function starterTools(): ListedTool[] {
+  const folder = join(starterHome().catalog, "tools");
+  return readdirSync(folder)
+    .sort()
+    .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as ListedTool);
+}
+
+function publishedTools(): ListedTool[] {
+  const root = sharedData("evolution") ?? "";
   const found = new Map<string, ListedTool>();
   for (const series of readdirSync(root).sort()) {
     const newest = readdirSync(join(root, series, "versions"))
@@ -25,7 +78,7 @@ export function realTools(every: number): ListedTool[] {
     for (const tool of readCatalogFile(JSON.parse(readFileSync(join(root, series, "versions", newest), "utf8"))).tools)
       found.set(tool.digests.contract, { ...tool.document });
   }
-  return [...found.values()].filter((tool, index) => index % every === 0 && hasParameters(tool));
+  return [...found.values()];
 }
 
 function hasParameters(tool: ListedTool): boolean {

@@ -19,7 +19,7 @@ describe("the differ, at length", () => {
   });
 
   const real = realTools(1);
-  it.skipIf(real.length === 0).each(MUTATIONS)("gives the level it must, on every real tool: $name", (kind) => {
+  it.each(MUTATIONS)("gives the level it must, on every real tool: $name", (kind) => {
     expect(real.flatMap((tool) => faults(kind, tool))).toEqual([]);
   });
 });
