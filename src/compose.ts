@@ -16,6 +16,7 @@ import { base32, systemChance } from "./host/chance.js";
 import { systemClock } from "./host/clock.js";
 import { baseEnv, type Environment } from "./host/env.js";
 import { nodeFiles } from "./host/files.js";
+import { createPatternRunner } from "./host/patterns.js";
 import type { Log } from "./host/log.js";
 import { redactArgs } from "./host/redact.js";
 import { packageVersion } from "./host/starter.js";
@@ -33,7 +34,7 @@ import type { Event } from "./model/event.js";
 import type { GraphAddon } from "./retrieve/nominate.js";
 import type { SkillName } from "./model/ids.js";
 import type { Operations, UpstreamAnnouncement } from "./model/operations.js";
-import type { Manager, Upstreams } from "./model/ports.js";
+import type { Clock, Manager, Upstreams } from "./model/ports.js";
 import type { Problem } from "./model/problem.js";
 import { lockFormat, type LockEntry } from "./model/skill.js";
 import type { ListedTool } from "./model/tool.js";
@@ -50,6 +51,7 @@ import { openProcessRecords } from "./upstream/records.js";
 import { createUpstreams } from "./upstream/upstreams.js";
 import { rebuild } from "./world/rebuild.js";
 import { dueTexts, tendVectors } from "./world/vectors.js";
+import { questionId } from "./world/samples.js";
 
 export interface ComposeOptions {
   readonly home: string;
@@ -103,6 +105,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     if (effect.kind === "log") log[effect.level](effect.text, effect.data);
     else if (effect.kind === "texts-moved") embedder.wake();
   });
+  const stopPatterns = answerPatterns(steward, clock, report);
   const announcements = new Set<(label: string, announced: UpstreamAnnouncement) => void>();
   const announce = (label: string, announced: UpstreamAnnouncement): void => {
     for (const listener of announcements) listener(label, announced);
@@ -173,6 +176,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
       for (const watcher of watching ?? []) await watcher.stop();
       await upstreams.stop();
       await embedder.stop();
+      await stopPatterns();
       await Promise.all(desk.memory.turns.values());
       await desk.calls.settled();
       await steward.close();
@@ -181,6 +185,26 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
       await store.close();
     },
   };
+}
+
+/** Runs the patterns that standings rest on, each once at a time; answers how to stop. */
+function answerPatterns(steward: Steward, clock: Clock, report: Desk["log"]): () => Promise<void> {
+  const runner = createPatternRunner();
+  const asked = new Set<string>();
+  steward.onEffect((effect) => {
+    if (effect.kind !== "run-patterns") return;
+    const fresh = effect.questions.filter((question) => !asked.has(questionId(question)));
+    if (fresh.length === 0) return;
+    for (const question of fresh) asked.add(questionId(question));
+    void runner
+      .run(fresh)
+      .then((answers) => (answers.length === 0 ? undefined : steward.post({ kind: "patterns-run", at: clock.now(), answers })))
+      .catch((error: unknown) => report("warn", `patterns of changed tools could not be run: ${String(error)}`))
+      .finally(() => {
+        for (const question of fresh) asked.delete(questionId(question));
+      });
+  });
+  return () => runner.stop();
 }
 
 /** Rules decide by default; a configured model decides with rules under it. */

@@ -122,14 +122,17 @@ function whenHit(change: ToolChange, usage: Usage): Level {
 
 /** Does a recorded value fail what is now asked at this field? Values that had failed before prove nothing. */
 function isHit(change: ToolChange, usage: Usage): boolean {
-  const test = validatorOfFragment(change.after);
+  const test = validatorOfFragment(change.after, usage);
   if (test === undefined) return false;
-  const before = validatorOfFragment(change.before);
+  const before = validatorOfFragment(change.before, usage);
   return valuesAt(usage.recorded, change.field).some((value) => test(value) === false && before?.(value) !== false);
 }
 
-function validatorOfFragment(fragment: JsonValue | undefined): ((value: JsonValue) => boolean | "undecided") | undefined {
-  return isJsonObject(fragment) || typeof fragment === "boolean" ? validatorOf(fragment) : undefined;
+function validatorOfFragment(
+  fragment: JsonValue | undefined,
+  usage: Usage,
+): ((value: JsonValue) => boolean | "undecided") | undefined {
+  return isJsonObject(fragment) || typeof fragment === "boolean" ? validatorOf(fragment, usage.matches) : undefined;
 }
 
 /** A default speaks only where the parameter is left out, by a skill that could have set it. */
@@ -145,7 +148,7 @@ function whenOmitted(change: ToolChange, usage: Usage): Level {
 /** The field is that of the object that was closed. */
 function whenUndeclaredSent(change: ToolChange, usage: Usage): Level {
   const { field, after } = change;
-  const test = validatorOfFragment(after);
+  const test = validatorOfFragment(after, usage);
   const holders = valuesAt(usage.recorded, field).filter(isJsonObject);
   if (test !== undefined && holders.some((holder) => test(holder) === false)) return "breaking";
   const declared = new Set(isJsonObject(after) && isJsonObject(after["properties"]) ? Object.keys(after["properties"]) : []);
@@ -193,9 +196,11 @@ export interface Judgment {
   readonly reasons: readonly { readonly rule: RuleId; readonly level: Level; readonly text: string }[];
   /** Recorded calls fit the new schema, and that alone keeps the skill as it is. */
   readonly safeByUsage: boolean;
+  /** What would have been above compatible by the schema alone, and was shown harmless by recorded calls. */
+  readonly overruled: readonly { readonly rule: RuleId; readonly text: string }[];
 }
 
-/** Decides whether arguments fit an input schema; an edge may pass one that runs patterns under a deadline. */
+/** Decides whether arguments fit an input schema. */
 export type ValidateArguments = (schema: JsonObject, args: JsonValue, given: readonly string[]) => boolean | "undecided";
 
 /** What became of a tool means for a skill that uses it so. `after` undefined: the tool left. */
@@ -203,11 +208,11 @@ export function judge(
   before: Tool,
   after: Tool | undefined,
   usage: Usage,
-  validate: ValidateArguments = validates,
+  validate: ValidateArguments = (schema, args, given) => validates(schema, args, given, usage.matches),
   rules: DriftRules = DRIFT_RULES,
 ): Judgment {
-  if (after === undefined) return concluded([{ rule: "T1", level: "breaking", text: "the tool was removed" }], false);
-  if (before.digests.document === after.digests.document) return concluded([], false);
+  if (after === undefined) return concluded([{ rule: "T1", level: "breaking", text: "the tool was removed" }]);
+  if (before.digests.document === after.digests.document) return concluded([]);
   const found = diffTool(before, after, rules).changes.map((change) => ({ change, level: levelOf(change, usage) }));
   const replay = replayRecorded(before, after, usage, validate);
   if (replay === "refused") {
@@ -215,18 +220,17 @@ export function judge(
     const text = `a recorded call does not fit the new parameters${worst === undefined ? "" : `: ${worst.change.text}`}`;
     const reasons = found.map(asReason);
     if (worst?.level !== "breaking") reasons.push({ rule: worst?.change.rule ?? "X2", level: "breaking", text });
-    return concluded(reasons, false);
+    return concluded(reasons);
   }
   const mayOverrule =
     replay !== "none" &&
     !found.some(({ change, level }) => level !== "compatible" && /^[OAX]/.test(change.rule) && change.rule !== "X2");
-  let safeByUsage = false;
-  const reasons = found.map((entry) => {
-    if (!mayOverrule || entry.level === "compatible" || !isShownHarmless(entry.change, usage, replay)) return asReason(entry);
-    safeByUsage = true;
-    return { ...asReason(entry), level: "compatible" as Level };
-  });
-  return concluded(reasons, safeByUsage);
+  const isOverruled = (entry: (typeof found)[number]): boolean =>
+    mayOverrule && entry.level !== "compatible" && isShownHarmless(entry.change, usage, replay);
+  return concluded(
+    found.filter((entry) => !isOverruled(entry)).map(asReason),
+    found.filter(isOverruled).map(({ change }) => ({ rule: change.rule, text: change.text })),
+  );
 }
 
 function asReason({ change, level }: { change: ToolChange; level: Level }): { rule: RuleId; level: Level; text: string } {
@@ -237,9 +241,13 @@ function rank(level: Level): number {
   return LEVELS.indexOf(level);
 }
 
-function concluded(all: readonly { rule: RuleId; level: Level; text: string }[], safeByUsage: boolean): Judgment {
+function concluded(
+  all: readonly { rule: RuleId; level: Level; text: string }[],
+  overruled: Judgment["overruled"] = [],
+): Judgment {
   const reasons = all.filter((reason) => reason.level !== "compatible").sort((a, b) => rank(b.level) - rank(a.level));
-  return { level: reasons.reduce<Level>((level, reason) => worseLevel(level, reason.level), "compatible"), reasons, safeByUsage };
+  const level = reasons.reduce<Level>((worst, reason) => worseLevel(worst, reason.level), "compatible");
+  return { level, reasons, safeByUsage: overruled.length > 0, overruled };
 }
 
 /** `fits`: every recorded call fits for certain. `undecided`: none fails. `none`: there is nothing to go by. */
@@ -269,7 +277,7 @@ function isShownHarmless(change: ToolChange, usage: Usage, replay: Replay): bool
     return bearingOf(usage.params, change.field) === "no" && valuesAt(usage.recorded, change.field).length === 0;
   if (!SHOWN_BY_CALLS.has(change.rule)) return false;
   if (replay === "fits") return true;
-  const test = validatorOfFragment(change.after);
+  const test = validatorOfFragment(change.after, usage);
   return (
     change.rule !== "X2" && test !== undefined && valuesAt(usage.recorded, change.field).every((value) => test(value) === true)
   );

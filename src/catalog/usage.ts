@@ -7,25 +7,33 @@
  */
 import type { JsonObject, JsonValue } from "../model/json.js";
 import { isJsonObject } from "../model/json.js";
-import { accepts, type Acceptance } from "./schema/accept.js";
+import { accepts, type Acceptance, type MatchPattern } from "./schema/accept.js";
 import { readSchema } from "./schema/read.js";
 
 /**
  * Do the arguments fit the schema? "undecided" where only a pattern, or an assertion that is not reasoned about, could refuse them.
  * `given`: dotted paths that count as set although their values are not there (they were redacted).
  */
-export function validates(schema: JsonObject, args: JsonValue, given: readonly string[] = []): boolean | "undecided" {
-  return validatorOf(schema)(args, given);
+export function validates(
+  schema: JsonObject,
+  args: JsonValue,
+  given: readonly string[] = [],
+  matches?: MatchPattern,
+): boolean | "undecided" {
+  return validatorOf(schema, matches)(args, given);
 }
 
 export type Validator = (value: JsonValue, given?: readonly string[]) => Acceptance;
 
-/** The same for many values: the schema is read once. */
-export function validatorOf(schema: JsonValue): Validator {
+/** The same for many values: the schema is read once. `matches`: what is known of its patterns. */
+export function validatorOf(schema: JsonValue, matches?: MatchPattern): Validator {
   const node = readSchema(schema).force();
   return (value, given = []) => {
     const paths = given.map(segmentsOf);
-    return accepts(node, value, paths.length === 0 ? undefined : (path) => isSetBy(paths, segmentsOf(path)));
+    return accepts(node, value, {
+      matches,
+      ...(paths.length === 0 ? {} : { assumed: (path) => isSetBy(paths, segmentsOf(path)) }),
+    });
   };
 }
 

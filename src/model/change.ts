@@ -12,6 +12,7 @@ import type { EpisodeId, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
 import type { LineageLink, SupersedeHint } from "./lineage.js";
 import type { MaintenanceReport } from "./maintenance.js";
 import type { Policy } from "./policy.js";
+import type { PatternAnswer, PatternQuestion, Sample } from "./sample.js";
 import type { LibraryRevisionRecord } from "./skill.js";
 import type { Standing } from "./standing.js";
 import type { ListedTool, Tool } from "./tool.js";
@@ -52,6 +53,10 @@ export type Change =
   | { readonly kind: "flows"; readonly set: ReadonlyMap<string, SeenFlow> }
   | { readonly kind: "view"; readonly record: ViewRecord }
   | { readonly kind: "evidence"; readonly digest: string; readonly evidence: Evidence }
+  /** All samples of a tool; none where it has none any more. */
+  | { readonly kind: "samples"; readonly tool: ToolKey; readonly samples: readonly Sample[] }
+  /** All answers of patterns that are kept. */
+  | { readonly kind: "patterns"; readonly answers: ReadonlyMap<string, PatternAnswer> }
   | { readonly kind: "report"; readonly report: MaintenanceReport }
   | {
       readonly kind: "rejected";
@@ -72,5 +77,7 @@ export type Effect =
   | { readonly kind: "texts-moved" }
   /** Standings say that maintenance is due. */
   | { readonly kind: "maintenance-due"; readonly skills: readonly SkillName[] }
+  /** Standings rest on what these patterns say, and nobody knows it yet. */
+  | { readonly kind: "run-patterns"; readonly questions: readonly PatternQuestion[] }
   | { readonly kind: "log"; readonly level: "info" | "warn"; readonly text: string; readonly data?: Record<string, unknown> }
   | { readonly kind: "episode-ended"; readonly episode: EpisodeId };

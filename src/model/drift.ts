@@ -99,4 +99,6 @@ export interface Usage {
   readonly reads: readonly string[];
   /** Recorded argument objects, redacted paths removed; may be empty. */
   readonly recorded: readonly JsonValue[];
+  /** What is known of patterns on recorded texts; undefined where nothing is. Nobody runs one to find out. */
+  readonly matches?: ((pattern: string, text: string) => boolean | undefined) | undefined;
 }

@@ -11,6 +11,7 @@ import type { CatalogVersion, Digest, EpisodeId, Instant, LibraryRevision, Skill
 import type { ProposedEdit } from "./maintenance.js";
 import type { Policy } from "./policy.js";
 import type { Problem } from "./problem.js";
+import type { PatternQuestion } from "./sample.js";
 import type { LockEntry, WrittenSkill } from "./skill.js";
 import type { ListedTool, Tool } from "./tool.js";
 import type { EmbeddedText } from "./vectors.js";
@@ -49,6 +50,12 @@ export type Event =
       readonly tool: ToolKey;
       readonly contract: Digest;
       readonly text: Digest;
+    }
+  /** Patterns of upstreams were run on recorded texts; `matches` undefined where one is no pattern or did not end in time. */
+  | {
+      readonly kind: "patterns-run";
+      readonly at: Instant;
+      readonly answers: readonly (PatternQuestion & { readonly matches: boolean | undefined })[];
     }
   | {
       readonly kind: "lineage-judged";

@@ -43,6 +43,8 @@ export const reportFormat = defineFormat({
     proposed: z.array(editSchema.extend({ evidence: z.array(z.string()), difference: z.string().optional() })),
     refused: z.array(editSchema.extend({ findings: z.array(z.string()) })),
     revived: z.array(z.string()),
+    /** Skills that a changed schema would have put to rest or under review, and whose recorded calls fit it. */
+    safeByUsage: z.array(z.string()).optional(),
     stillInactive: z.array(z.object({ skill: z.string(), reason: z.string() })),
     tokens: z.object({ used: z.int(), rebuildEstimate: z.int() }),
     /** Skills looked at, out of all. */

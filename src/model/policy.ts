@@ -97,6 +97,24 @@ export const LINEAGE_LIMITS = Object.freeze({
   hintTools: 1_000,
 });
 
+/** Recorded calls that are kept to try moved schemas on, and what running an upstream's patterns on them may cost. */
+export const SAMPLE_LIMITS = Object.freeze({
+  /** Distinct arguments kept per tool; those of evidence that a skill cites are kept beside them. */
+  perTool: 32,
+  /** Calls remembered of one set of arguments. */
+  callsPerSample: 8,
+  /** Arguments above this show no more than smaller ones and cost as much at every judgement. */
+  argsChars: 16_384,
+  /** A longer text or pattern is not run: it stays undecided. */
+  textChars: 20_000,
+  /** Answers of patterns kept, above which those that nothing rests on go. */
+  answers: 10_000,
+  /** Patterns asked at once; the rest are asked when these are answered. */
+  questionsAtOnce: 1_000,
+  /** A pattern that runs longer on one text is ended; after a second try it stays undecided. Ordinary ones take microseconds. */
+  patternMs: 500,
+});
+
 /** Limits on skill files, in characters (code points) and counts: what STEWARD writes, and what it reads at all. */
 export const SKILL_LIMITS = Object.freeze({
   /** The Agent Skills format's own bounds. */

@@ -14,6 +14,7 @@ import type { SeenFlow } from "./flow.js";
 import type { LineageLink, SupersedeHint } from "./lineage.js";
 import type { MaintenanceReport, ProposedEdit } from "./maintenance.js";
 import type { Problem } from "./problem.js";
+import type { PatternAnswer, Sample } from "./sample.js";
 import type { LibraryRevisionRecord, LockEntry } from "./skill.js";
 import type { Standing } from "./standing.js";
 import type { ListedTool } from "./tool.js";
@@ -39,6 +40,8 @@ export interface Ground {
   readonly rejected: ReadonlyMap<string, { readonly skill: string; readonly why: string; readonly at: string }>;
   /** Observed flows by id. */
   readonly flows: ReadonlyMap<string, SeenFlow>;
+  readonly samples: ReadonlyMap<ToolKey, readonly Sample[]>;
+  readonly patterns: ReadonlyMap<string, PatternAnswer>;
   /** Count of kept evidence records. */
   readonly evidence: number;
   /** What was damaged, set aside, repaired or migrated while reading. */

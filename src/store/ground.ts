@@ -5,14 +5,15 @@
  * with the file's name. The one refusal is a document of a newer format.
  */
 import { join } from "node:path";
-import type { SkillName, UpstreamLabel } from "../model/ids.js";
+import type { SkillName, ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { Presence } from "../model/catalog.js";
 import type { Ground } from "../model/ports.js";
 import type { Problem } from "../model/problem.js";
+import { samplesFormat, type Sample } from "../model/sample.js";
 import type { LibraryRevisionRecord } from "../model/skill.js";
 import { namesIn, newestManifest, readDefinitions, referredDocuments } from "./catalogs.js";
 import type { SmallDocuments } from "./commit.js";
-import type { DocumentShelf } from "./documents.js";
+import { readWrittenOnce, type DocumentShelf } from "./documents.js";
 import { newestRevision, pastWithTexts, readPast, readSkillTexts } from "./library.js";
 import type { Logs } from "./logs.js";
 import type { Past } from "./past.js";
@@ -69,10 +70,21 @@ export async function readGround(options: {
     episodes: episodes.episodes,
     rejected: new Map(Object.entries(smalls.rejected.value.edits)),
     flows: new Map(Object.entries(smalls.flows.value.flows)),
+    samples: await readSamples(shelf, problems),
+    patterns: new Map(Object.entries(smalls.patterns.value.answers)),
     evidence: countEvidence(shelf.home),
     problems,
   };
   return { ground, past, stale: { pack: definitions.unpacked >= PACK_FROM, past: behind >= PAST_FROM } };
+}
+
+async function readSamples(shelf: DocumentShelf, problems: Problem[]): Promise<Map<ToolKey, readonly Sample[]>> {
+  const all = new Map<ToolKey, readonly Sample[]>();
+  for (const digest of digestsIn(shelf.home, places.samples)) {
+    const found = await readWrittenOnce(shelf, samplesFormat, places.samplesOf(digest), problems);
+    if (found !== undefined && found.samples.length > 0) all.set(found.tool as ToolKey, found.samples);
+  }
+  return all;
 }
 
 /** The record of the revision is what counts; the lock beside the skills repeats it for people and programs. */
@@ -112,5 +124,13 @@ function missingDefinitions(missing: readonly string[], present: ReadonlySet<str
 }
 
 function countEvidence(home: string): number {
-  return namesIn(join(home, places.evidence)).filter((name) => name.endsWith(".json") && isDigest(name.slice(0, -5))).length;
+  return digestsIn(home, places.evidence).length;
+}
+
+function digestsIn(home: string, place: string): string[] {
+  return namesIn(join(home, place))
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => name.slice(0, -".json".length))
+    .filter(isDigest)
+    .sort();
 }

@@ -29,6 +29,9 @@ export const places = {
   view: (id: string) => `state/views/${id}.json`,
   maintenance: "state/maintenance",
   report: (id: string) => `state/maintenance/${id}.json`,
+  samples: "state/samples",
+  samplesOf: (digest: string) => `state/samples/${digest}.json`,
+  patterns: "state/patterns.json",
   evidence: "state/evidence",
   evidenceOf: (digest: string) => `state/evidence/${digest}.json`,
   pending: "state/pending.json",
@@ -61,6 +64,7 @@ export const FOLDERS: readonly string[] = [
   places.views,
   places.maintenance,
   places.evidence,
+  places.samples,
   places.claims,
   places.cache,
 ];

@@ -1,6 +1,7 @@
 /**
  * From changes to writes: what one decision means for the files of a home. Pure; several changes of one kind fold into one write.
  */
+import { sha256 } from "../catalog/canonical.js";
 import { assertNever, Fault } from "../model/fault.js";
 import type { Change } from "../model/change.js";
 import type { Holds, Presence } from "../model/catalog.js";
@@ -8,6 +9,7 @@ import type { presenceFormat } from "../model/catalog.js";
 import type { flowsFormat } from "../model/flow.js";
 import type { LineageLink } from "../model/lineage.js";
 import type { rejectedFormat } from "../model/maintenance.js";
+import { samplesFormat, type patternAnswersFormat } from "../model/sample.js";
 import type { LibraryRevisionRecord, Lock } from "../model/skill.js";
 import type { standingsFormat } from "../model/standing.js";
 import type { z } from "zod";
@@ -25,6 +27,7 @@ export interface Smalls {
   readonly standings: z.infer<typeof standingsFormat.schema>;
   readonly rejected: z.infer<typeof rejectedFormat.schema>;
   readonly flows: z.infer<typeof flowsFormat.schema>;
+  readonly patterns: z.infer<typeof patternAnswersFormat.schema>;
   readonly lock: Lock;
 }
 export type SmallName = keyof Smalls;
@@ -122,6 +125,15 @@ function plan(draft: Draft, change: Change, now: Smalls): void {
     case "evidence":
       // Not an object: how many there are is part of what answers rest on.
       draft.documents.push({ place: places.evidenceOf(plainDigest(change.digest)), document: change.evidence });
+      return;
+    case "samples":
+      draft.documents.push({
+        place: places.samplesOf(sha256(change.tool)),
+        document: { format: samplesFormat.id, tool: change.tool, samples: change.samples },
+      });
+      return;
+    case "patterns":
+      draft.smalls.patterns = { ...current("patterns"), answers: Object.fromEntries(change.answers) };
       return;
     case "report":
       draft.documents.push({ place: places.report(plainId(change.report.id)), document: change.report });

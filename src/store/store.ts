@@ -20,6 +20,7 @@ import { flowsFormat } from "../model/flow.js";
 import { rejectedFormat } from "../model/maintenance.js";
 import type { Ground, Store } from "../model/ports.js";
 import type { Problem } from "../model/problem.js";
+import { patternAnswersFormat } from "../model/sample.js";
 import { lockFormat } from "../model/skill.js";
 import { standingsFormat } from "../model/standing.js";
 import { createCommitter, type SmallDocuments } from "./commit.js";
@@ -217,6 +218,7 @@ export function openSmalls(shelf: DocumentShelf): SmallDocuments {
     holds: smallDocument(shelf, holdsFormat, places.holds, { format: holdsFormat.id, held: {}, approved: {}, review: {} }),
     presence: smallDocument(shelf, presenceFormat, places.presence, { format: presenceFormat.id, upstreams: {} }),
     standings: smallDocument(shelf, standingsFormat, places.standings, { format: standingsFormat.id, skills: {}, pinned: {} }),
+    patterns: smallDocument(shelf, patternAnswersFormat, places.patterns, { format: patternAnswersFormat.id, answers: {} }),
     rejected: smallDocument(shelf, rejectedFormat, places.rejected, { format: rejectedFormat.id, edits: {} }),
     flows: smallDocument(shelf, flowsFormat, places.flows, { format: flowsFormat.id, flows: {} }),
     // The revision's record repeats it, and people look into this folder.
@@ -238,6 +240,7 @@ function valuesOf(smalls: SmallDocuments): Smalls {
     standings: smalls.standings.value,
     rejected: smalls.rejected.value,
     flows: smalls.flows.value,
+    patterns: smalls.patterns.value,
     lock: smalls.lock.value,
   };
 }

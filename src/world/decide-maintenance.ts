@@ -42,6 +42,7 @@ export function decideMaintenanceProposed(draft: Draft, event: Of<"maintenance-p
     proposed: proposed.map((edit) => shown(draft, edit)),
     refused,
     revived: revivedSince(draft),
+    safeByUsage: safeByUsage(draft),
     stillInactive: [...draft.known.standings]
       .filter(([, standing]) => standing.standing === "inactive")
       .map(([skill, standing]) => ({ skill, reason: standing.reasons[0]?.text ?? standing.because ?? "" })),
@@ -124,6 +125,11 @@ function revivedSince(draft: Draft): string[] {
     .filter(([name, standing]) => standing.standing === "active" && before.get(name)?.standing === "inactive")
     .map(([name]) => name)
     .sort();
+}
+
+function safeByUsage(draft: Draft): string[] {
+  const names = [...draft.known.standings].filter(([, standing]) => standing.safeByUsage === true).map(([name]) => name);
+  return names.sort();
 }
 
 function shown(draft: Draft, edit: ProposedEdit): Applied {

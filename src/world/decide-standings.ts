@@ -5,9 +5,11 @@ import { skillsReaching } from "../graph/reach.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { PastSkill } from "../model/ports.js";
 import type { Standing } from "../model/standing.js";
+import { SAMPLE_LIMITS } from "../model/policy.js";
 import { put, type Draft } from "./draft.js";
 import { dependants } from "./known.js";
 import { putRevision } from "./revise.js";
+import type { PatternTally } from "./samples.js";
 import { computeStandings } from "./standings.js";
 import type { Known } from "./world.js";
 
@@ -17,15 +19,18 @@ export function settleStandings(draft: Draft, cause: { tools?: Iterable<ToolKey>
   // Skills of this very decision are not in the graph yet; the graph is of the moment before.
   for (const name of dependants(draft.known, [...(cause.skills ?? []), ...reached])) reached.add(name);
   const before = draft.known.standings;
-  writeStandings(draft, reached);
+  const tally: PatternTally = { used: new Set(), wanted: new Map() };
+  writeStandings(draft, reached, tally);
   const revived = reviveWhole(draft, reached);
-  if (revived.length > 0) writeStandings(draft, dependants(draft.known, revived));
+  if (revived.length > 0) writeStandings(draft, dependants(draft.known, revived), tally);
+  const questions = [...tally.wanted.values()].slice(0, SAMPLE_LIMITS.questionsAtOnce);
+  if (questions.length > 0) draft.effects.push({ kind: "run-patterns", questions });
   announce(draft, before);
 }
 
-function writeStandings(draft: Draft, skills: Iterable<SkillName>): void {
+function writeStandings(draft: Draft, skills: Iterable<SkillName>, tally: PatternTally): void {
   const set = new Map<SkillName, Standing>();
-  for (const [name, standing] of computeStandings(draft.known, [...skills].sort())) {
+  for (const [name, standing] of computeStandings(draft.known, [...skills].sort(), tally)) {
     if (!sameStanding(draft.known.standings.get(name), standing)) set.set(name, standing);
   }
   if (set.size > 0) put(draft, { kind: "standings", set, drop: [] });

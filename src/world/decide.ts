@@ -27,12 +27,14 @@ import {
 } from "./decide-library.js";
 import { decideMaintenanceProposed } from "./decide-maintenance.js";
 import { decideTextsEmbedded } from "./decide-vectors.js";
+import { decidePatternsRun, decideSamples } from "./decide-samples.js";
 import { openDraft, type Decision, type Draft } from "./draft.js";
 import type { World } from "./world.js";
 
 export function decide(world: World, event: Event): Decision {
   const draft = openDraft(world, event.at);
   decideInto(draft, event);
+  decideSamples(draft);
   return { changes: draft.changes, effects: draft.effects, answer: draft.answer };
 }
 
@@ -48,6 +50,8 @@ function decideInto(draft: Draft, event: Event): void {
       return decidePresence(draft, event);
     case "tool-approved":
       return decideToolApproved(draft, event);
+    case "patterns-run":
+      return decidePatternsRun(draft, event);
     case "lineage-judged":
       return decideLineageJudged(draft, event);
     case "view-answered":

@@ -51,6 +51,13 @@ export function applyChange(known: Known, change: Change): Known {
       return { ...known, rejected: new Map([...known.rejected, ...change.set]) };
     case "flows":
       return { ...known, flows: new Map([...known.flows, ...change.set]) };
+    case "samples":
+      return {
+        ...known,
+        samples: withEntry(known.samples, change.tool, change.samples.length === 0 ? undefined : change.samples),
+      };
+    case "patterns":
+      return { ...known, patterns: change.answers };
     case "evidence":
       return { ...known, evidence: known.evidence + 1 };
     case "policy":

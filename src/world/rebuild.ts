@@ -32,6 +32,8 @@ export function knownFrom(ground: Ground, now: Instant): Known {
     pinned: ground.pinned,
     rejected: ground.rejected,
     flows: ground.flows,
+    samples: ground.samples,
+    patterns: ground.patterns,
     evidence: ground.evidence,
     now,
   };

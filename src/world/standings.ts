@@ -6,13 +6,15 @@
  * the upstream's last good tools, and the rest of the judgement is made on them.
  */
 import { judge } from "../catalog/level.js";
+import type { MatchPattern } from "../catalog/schema/accept.js";
 import { toTool } from "../catalog/intake.js";
 import { successors } from "../catalog/lineage.js";
-import { worseLevel, type Level } from "../model/drift.js";
+import { worseLevel, type Level, type Usage } from "../model/drift.js";
 import { splitToolKey, type SkillName, type ToolKey } from "../model/ids.js";
 import type { Requirement, Skill } from "../model/skill.js";
 import type { Standing, StandingReason } from "../model/standing.js";
 import type { Tool } from "../model/tool.js";
+import { matcherOf, samplesFor, type PatternTally } from "./samples.js";
 import { isOffered, type Known } from "./world.js";
 
 interface Judgement {
@@ -37,13 +39,13 @@ export function verifiedTool(known: Known, skill: SkillName, key: ToolKey): Tool
 }
 
 /** Standings of the given skills, computed from the ground state. Cost grows with the skills given and what they use. */
-export function computeStandings(known: Known, skills: Iterable<SkillName>): Map<SkillName, Standing> {
-  const memo = new Map<SkillName, Judgement>();
+export function computeStandings(known: Known, skills: Iterable<SkillName>, tally?: PatternTally): Map<SkillName, Standing> {
+  const bench: Bench = { known, memo: new Map(), matches: matcherOf(known, tally) };
   const result = new Map<SkillName, Standing>();
   for (const name of skills) {
     const skill = known.library.skills.get(name);
     if (skill === undefined) continue;
-    result.set(name, toStanding(known, name, judgeSkill(known, skill, memo, new Set())));
+    result.set(name, toStanding(known, name, judgeSkill(bench, skill, new Set())));
   }
   return result;
 }
@@ -61,8 +63,15 @@ function toStanding(known: Known, name: SkillName, judgement: Judgement): Standi
   };
 }
 
-function judgeSkill(known: Known, skill: Skill, memo: Map<SkillName, Judgement>, path: Set<SkillName>): Judgement {
-  const done = memo.get(skill.name);
+/** What one round of judging works with: skills that many others use are judged once. */
+interface Bench {
+  readonly known: Known;
+  readonly memo: Map<SkillName, Judgement>;
+  readonly matches: MatchPattern;
+}
+
+function judgeSkill(bench: Bench, skill: Skill, path: Set<SkillName>): Judgement {
+  const done = bench.memo.get(skill.name);
   if (done !== undefined) return done;
   // A cycle is refused when a skill is written; should one stand on disc all the same, it does not recurse for ever.
   if (path.has(skill.name)) return fine;
@@ -70,20 +79,20 @@ function judgeSkill(known: Known, skill: Skill, memo: Map<SkillName, Judgement>,
   const parts: Judgement[] = [];
   const groups = new Map<string, Judgement[]>();
   for (const requirement of skill.contract.requires) {
-    const judged = judgeRequirement(known, skill, requirement);
+    const judged = judgeRequirement(bench, skill, requirement);
     if (requirement.anyGroup === undefined) parts.push(judged);
     else groups.set(requirement.anyGroup, [...(groups.get(requirement.anyGroup) ?? []), judged]);
   }
   for (const members of groups.values()) parts.push(best(members));
-  for (const used of skill.contract.uses) parts.push(judgeUse(known, used as SkillName, memo, path));
+  for (const used of skill.contract.uses) parts.push(judgeUse(bench, used as SkillName, path));
   path.delete(skill.name);
   const judgement = parts.reduce(worst, fine);
-  memo.set(skill.name, judgement);
+  bench.memo.set(skill.name, judgement);
   return judgement;
 }
 
-function judgeUse(known: Known, used: SkillName, memo: Map<SkillName, Judgement>, path: Set<SkillName>): Judgement {
-  const skill = known.library.skills.get(used);
+function judgeUse(bench: Bench, used: SkillName, path: Set<SkillName>): Judgement {
+  const skill = bench.known.library.skills.get(used);
   if (skill === undefined) {
     return inactive("breaking", "dependency", {
       on: `skill:${used}`,
@@ -92,18 +101,19 @@ function judgeUse(known: Known, used: SkillName, memo: Map<SkillName, Judgement>
       text: `It uses the skill ${used}, which is not in the library.`,
     });
   }
-  const judged = judgeSkill(known, skill, memo, path);
+  const judged = judgeSkill(bench, skill, path);
   if (judged.because === undefined) return { ...fine, needsReview: judged.needsReview };
   const first = judged.reasons[0];
   const text = `It uses the skill ${used}, which rests${first === undefined ? "" : `: ${first.text}`}`;
   return inactive(judged.level, "dependency", { on: `skill:${used}`, rule: first?.rule ?? "S1", level: judged.level, text });
 }
 
-function judgeRequirement(known: Known, skill: Skill, requirement: Requirement): Judgement {
+function judgeRequirement(bench: Bench, skill: Skill, requirement: Requirement): Judgement {
+  const { known } = bench;
   const key = requirement.tool as ToolKey;
   const { label } = splitToolKey(key);
   const tool = known.catalog.tools.get(key);
-  const judged = tool === undefined ? judgeMissing(known, key) : judgePresent(known, skill, requirement, tool);
+  const judged = tool === undefined ? judgeMissing(known, key) : judgePresent(bench, skill, requirement, tool);
   const placed = worst(judged, judgePresence(known, key, label));
   // An optional tool is told of and never rests the skill.
   return requirement.optional === true && placed.because !== undefined
@@ -140,7 +150,8 @@ function judgeMissing(known: Known, key: ToolKey): Judgement {
   });
 }
 
-function judgePresent(known: Known, skill: Skill, requirement: Requirement, tool: Tool): Judgement {
+function judgePresent(bench: Bench, skill: Skill, requirement: Requirement, tool: Tool): Judgement {
+  const { known } = bench;
   const hold = known.holds.held[tool.key];
   if (hold !== undefined) {
     const why = hold.reasons[0]?.text ?? "its annotations changed";
@@ -154,13 +165,28 @@ function judgePresent(known: Known, skill: Skill, requirement: Requirement, tool
   const verified = verifiedTool(known, skill.name, tool.key);
   if (verified === undefined) return judgeUnverified(known, skill, requirement, tool);
   if (verified.digests.document === tool.digests.document) return fine;
-  const usage = { params: requirement.params, reads: requirement.reads, recorded: [] };
-  const { level, reasons, safeByUsage } = judge(verified, tool, usage);
-  const told = reasons.map((reason) => ({ on: tool.key, ...reason }));
+  const usage = usageOf(bench, skill, requirement, tool);
+  const { level, reasons, safeByUsage, overruled } = judge(verified, tool, usage);
+  const told: StandingReason[] = reasons.map((reason) => ({ on: tool.key, ...reason }));
+  const fitting = usage.recorded.length === 1 ? "the recorded call fits" : `${usage.recorded.length} recorded calls fit`;
+  for (const { rule, text } of overruled)
+    told.push({ on: tool.key, rule, level: "compatible", text: `safe by usage, ${fitting} all the same: ${text}` });
   if (level === "breaking") return { level, because: "broken", needsReview: false, safeByUsage: false, reasons: told };
   // Undecidable schemas keep the skill in use and ask for a look: no timer can make them clearer.
   const needsReview = level === "dangerous" || level === "unknown";
   return { level, because: undefined, needsReview, safeByUsage, reasons: told };
+}
+
+/** How the skill uses the tool: what it says it sets and reads, and what verified calls really sent. */
+function usageOf({ known, matches }: Bench, skill: Skill, { params, reads }: Requirement, tool: Tool): Usage {
+  const samples = samplesFor(known, skill, { tool: tool.key, params }, tool.digests.contract);
+  const redacted = samples.flatMap((sample) => sample.redacted);
+  return {
+    params: redacted.length === 0 ? params : [...new Set([...params, ...redacted])],
+    reads,
+    recorded: samples.map((sample) => sample.args),
+    matches,
+  };
 }
 
 /** No definition is kept that the skill was verified against: its authoring digest is all there is to compare. */
@@ -207,8 +233,14 @@ function worst(a: Judgement, b: Judgement): Judgement {
     because: words[0],
     needsReview: a.needsReview || b.needsReview,
     safeByUsage: a.safeByUsage || b.safeByUsage,
-    reasons: [...a.reasons, ...b.reasons],
+    reasons: troubleFirst([...a.reasons, ...b.reasons]),
   };
+}
+
+/** What was shown to be no trouble is told last: the first reason of a resting skill is why it rests. */
+function troubleFirst(reasons: readonly StandingReason[]): StandingReason[] {
+  const isTrouble = (reason: StandingReason): boolean => reason.level !== "compatible";
+  return [...reasons.filter(isTrouble), ...reasons.filter((reason) => !isTrouble(reason))];
 }
 
 /** A group of alternatives stands as its best member does. */

@@ -17,6 +17,7 @@ import type { LineageLink, SupersedeHint } from "../model/lineage.js";
 import type { PastSkill } from "../model/ports.js";
 import { DEFAULT_POLICY, type Policy } from "../model/policy.js";
 import type { Problem } from "../model/problem.js";
+import type { PatternAnswer, Sample } from "../model/sample.js";
 import type { Library } from "../model/skill.js";
 import type { Standing } from "../model/standing.js";
 import type { ListedTool } from "../model/tool.js";
@@ -46,6 +47,10 @@ export interface Known {
   readonly rejected: ReadonlyMap<string, { readonly skill: string; readonly why: string; readonly at: string }>;
   /** What calls were seen to pass on, by id; those seen in enough episodes join tools in the graph. */
   readonly flows: ReadonlyMap<string, SeenFlow>;
+  /** Arguments of verified calls, by tool. */
+  readonly samples: ReadonlyMap<ToolKey, readonly Sample[]>;
+  /** What patterns said of recorded texts, by `questionId`. */
+  readonly patterns: ReadonlyMap<string, PatternAnswer>;
   /** Count of kept evidence records: the evidence position. */
   readonly evidence: number;
   readonly policy: Policy;
@@ -83,6 +88,8 @@ export const emptyKnown: Known = Object.freeze({
   pinned: new Map(),
   rejected: new Map(),
   flows: new Map(),
+  samples: new Map(),
+  patterns: new Map(),
   evidence: 0,
   policy: DEFAULT_POLICY,
   prefixes: new Map(),

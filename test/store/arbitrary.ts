@@ -45,6 +45,8 @@ export function arbitrary(schema: z.ZodType): fc.Arbitrary<unknown> {
       return fc.constantFrom(...Object.values(required(def.entries)));
     case "optional":
       return arbitrary(required(def.innerType));
+    case "nullable":
+      return fc.option(arbitrary(required(def.innerType)));
     case "union":
       return fc.oneof(...required(def.options).map(arbitrary));
     case "lazy":

@@ -13,6 +13,7 @@ import {
   digestsOf,
   episode,
   evidence,
+  samples,
   filesIn,
   holds,
   lineage,
@@ -79,6 +80,7 @@ const decisions: Record<string, Change[]> = {
   "a verified outcome": [
     episode("ep_1", { calls: 1, outcome: { outcome: "success", trust: "state", by: "t", at: "x" } }),
     evidence("ep_1"),
+    samples("ep_1"),
     standings({ "atomic-get": "inactive" }),
   ],
 };

@@ -313,3 +313,12 @@ export function evidence(id: string): Change & { kind: "evidence" } {
   };
   return { kind: "evidence", digest: sha256(id), evidence: document };
 }
+
+export function samples(id: string): Change & { kind: "samples" } {
+  const calls = [{ evidence: sha256(id), episode: id, seq: 1, contract: "c" }];
+  return {
+    kind: "samples",
+    tool: "shop/get" as ToolKey,
+    samples: [{ digest: sha256(`sample of ${id}`), args: { id: "1" }, redacted: [], calls }],
+  };
+}

@@ -11,6 +11,7 @@ import {
   documentDigest,
   episode,
   evidence,
+  samples,
   filesIn,
   has,
   holds,
@@ -65,7 +66,8 @@ describe("a home", () => {
       [presence("shop", "away", "lost"), { kind: "rejected", set: new Map([["sig", { skill: "s", why: "w", at: "a" }]]) }],
       [view("vw_1", "ep_1"), episode("ep_1", { views: ["vw_1"] })],
       [call("ep_1", 1), episode("ep_1", { calls: 1 })],
-      [evidence("ep_1"), report("run_1")],
+      [evidence("ep_1"), samples("ep_1"), report("run_1")],
+      [{ kind: "patterns", answers: new Map([["p", null]]) }],
       [lineage("l2", { to: ["shop/c"] }), lineage("l1", { confirmed: { by: "ann", at: "now" } })],
     );
     const paths = Object.keys(filesIn(home)).map((path) => path.replace(/[0-9a-f]{64}/, "<sha256>"));
@@ -84,8 +86,10 @@ describe("a home", () => {
       "state/library/objects/<sha256>",
       "state/library/revisions/000001.json",
       "state/maintenance/run_1.json",
+      "state/patterns.json",
       "state/presence.json",
       "state/rejected.json",
+      "state/samples/<sha256>.json",
       "state/standings.json",
       "state/views/vw_1.json",
     ]);
@@ -108,6 +112,8 @@ describe("a home", () => {
       pinned: { "atomic-get": { by: "ann" } },
       rejected: { sig: { why: "w" } },
       evidence: 1,
+      samples: { "shop/get": samples("ep_1").samples },
+      patterns: { p: null },
       episodes: [{ episode: "ep_1", calls: 1 }],
     });
     expect(await store.readCalls("ep_1")).toEqual([call("ep_1", 1).line]);

@@ -1,7 +1,8 @@
 import type { Change } from "../../src/model/change.js";
-import type { Evidence, Episode } from "../../src/model/episode.js";
 import type { SeenFlow } from "../../src/model/flow.js";
-import type { SkillName, UpstreamLabel } from "../../src/model/ids.js";
+import type { CallLine, Evidence, Episode } from "../../src/model/episode.js";
+import type { PatternAnswer, Sample } from "../../src/model/sample.js";
+import type { SkillName, ToolKey, UpstreamLabel } from "../../src/model/ids.js";
 import type { Presence } from "../../src/model/catalog.js";
 import type { LineageLink, SupersedeHint } from "../../src/model/lineage.js";
 import type { Ground, PastSkill } from "../../src/model/ports.js";
@@ -26,6 +27,9 @@ export class MemoryGround {
   rejected = new Map<string, { skill: string; why: string; at: string }>();
   flows = new Map<string, SeenFlow>();
   evidence = new Map<string, Evidence>();
+  calls: CallLine[] = [];
+  samples = new Map<ToolKey, readonly Sample[]>();
+  patterns: ReadonlyMap<string, PatternAnswer> = new Map();
 
   persist(changes: readonly Change[]): Promise<void> {
     for (const change of changes) this.apply(change);
@@ -64,11 +68,21 @@ export class MemoryGround {
       case "episode":
         this.episodes.set(change.episode.episode, change.episode);
         return;
+      case "call":
+        this.calls.push(change.line);
+        return;
       case "evidence":
         this.evidence.set(change.digest, change.evidence);
         return;
       case "flows":
         for (const [id, flow] of change.set) this.flows.set(id, flow);
+        return;
+      case "samples":
+        if (change.samples.length === 0) this.samples.delete(change.tool);
+        else this.samples.set(change.tool, change.samples);
+        return;
+      case "patterns":
+        this.patterns = change.answers;
         return;
       case "rejected":
         for (const [signature, entry] of change.set) this.rejected.set(signature, entry);
@@ -104,6 +118,8 @@ export class MemoryGround {
       episodes: [...this.episodes.values()],
       rejected: this.rejected,
       flows: this.flows,
+      samples: this.samples,
+      patterns: this.patterns,
       evidence: this.evidence.size,
       problems: [],
     };

@@ -98,6 +98,8 @@ function faceOf(world: World): unknown {
     standings: [...world.standings].sort(),
     pinned: [...world.pinned].sort(),
     rejected: [...world.rejected].sort(),
+    samples: [...world.samples].sort(),
+    patterns: [...world.patterns].sort(),
     evidence: world.evidence,
     flows: [...world.flows].sort(),
     episodes: [...world.episodes].sort(),

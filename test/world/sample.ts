@@ -9,6 +9,8 @@ import type { WrittenSkill } from "../../src/model/skill.js";
 import type { Tool } from "../../src/model/tool.js";
 import { proposeByRules } from "../../src/maintain/propose.js";
 import { maintenanceInput } from "../../src/world/due.js";
+import type { PatternTally } from "../../src/world/samples.js";
+import { computeStandings } from "../../src/world/standings.js";
 import type { World } from "../../src/world/world.js";
 import { renderSkill } from "../../src/skills/text.js";
 import { renderBody } from "../../src/skills/body.js";
@@ -34,6 +36,9 @@ export const VARIANTS: readonly ((name: string) => JsonObject)[] = [
       required: ["id"],
     }),
   (name) => ({ ...base(name), icons: [{ src: "data:," }] }),
+  (name) =>
+    withSchema(name, { properties: { id: { type: "string", pattern: "^A" }, note: { type: "string" } }, required: ["id"] }),
+  (name) => withSchema(name, { properties: { id: { type: "string", maxLength: 2 } }, required: ["id"] }),
 ];
 
 function base(name: string): JsonObject {
@@ -63,7 +68,7 @@ export function tools(label: UpstreamLabel, shown: readonly { name: string; vari
   ).tools;
 }
 
-function atomic(label: string, tool: string, contractDigest: string, note = ""): WrittenSkill {
+function atomic(label: string, tool: string, contractDigest: string, note = "", cited: readonly string[] = []): WrittenSkill {
   const name = `atomic-${label}-${tool.replace(/_/g, "-")}`;
   const files = renderSkill({
     name,
@@ -78,7 +83,7 @@ function atomic(label: string, tool: string, contractDigest: string, note = ""):
       requires: [{ tool: `${label}/${tool}`, contractDigest, params: ["id"], reads: [`${tool}_id`] }],
       uses: [],
       produces: [`${tool}_id`],
-      evidence: [],
+      evidence: cited.map((trajectory) => ({ trajectory, steps: [], verifier: "state" })),
     },
   });
   return { folder: name, files };
@@ -120,7 +125,15 @@ export type Step =
   | { kind: "configured"; labels: boolean[]; disabled: number }
   | { kind: "approve"; label: number; name: number; stale: boolean }
   | { kind: "lineage"; pick: number; verdict: "confirm" | "reject" }
-  | { kind: "edit"; label: number; name: number; note: string; by: "human" | "import" | "starter"; missing: boolean }
+  | {
+      kind: "edit";
+      label: number;
+      name: number;
+      note: string;
+      by: "human" | "import" | "starter";
+      missing: boolean;
+      cites: boolean;
+    }
   | { kind: "pin"; label: number; name: number; pinned: boolean }
   | { kind: "approve-skill"; label: number; name: number }
   | { kind: "remove"; label: number; name: number }
@@ -128,8 +141,9 @@ export type Step =
   | { kind: "maintain"; mode: "incremental" | "rebuild"; dryRun: boolean; late: boolean }
   | { kind: "open"; episode: number }
   | { kind: "view"; episode: number }
-  | { kind: "call"; episode: number; from: number }
-  | { kind: "finish"; episode: number; trust: "claim" | "state" | "replay" | "human" };
+  | { kind: "call"; episode: number; from: number; name: number; id: string; secret: boolean }
+  | { kind: "finish"; episode: number; trust: "claim" | "state" | "replay" | "human"; success: boolean }
+  | { kind: "patterns" };
 
 const small = (most: number): fc.Arbitrary<number> => fc.integer({ min: 0, max: most });
 const nameIndex = small(NAMES.length - 1);
@@ -185,6 +199,7 @@ export const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
       note: fc.constantFrom("", " (careful)", " (twice)"),
       by: fc.constantFrom("human" as const, "import" as const, "starter" as const),
       missing: fc.boolean(),
+      cites: fc.boolean(),
     }),
   },
   {
@@ -205,12 +220,24 @@ export const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("open" as const), episode: small(3) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("view" as const), episode: small(3) }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant("call" as const), episode: small(3), from: small(3) }) },
   {
-    weight: 1,
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("call" as const),
+      episode: small(3),
+      from: small(3),
+      name: nameIndex,
+      id: fc.constantFrom("A1", "B2", "A-long"),
+      secret: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.constant({ kind: "patterns" as const }) },
+  {
+    weight: 2,
     arbitrary: fc.record({
       kind: fc.constant("finish" as const),
       episode: small(3),
+      success: fc.boolean(),
       trust: fc.constantFrom("claim" as const, "state" as const, "replay" as const, "human" as const),
     }),
   },
@@ -286,7 +313,15 @@ export function toEvent(step: Step, world: World, ground: MemoryGround, at: stri
         kind: "skills-written",
         at,
         by: step.by,
-        written: [atomic(labelAt(step.label), nameAt(step.name), tool?.digests.contract ?? "", step.note)],
+        written: [
+          atomic(
+            labelAt(step.label),
+            nameAt(step.name),
+            tool?.digests.contract ?? "",
+            step.note,
+            step.cites ? [...ground.evidence.keys()].slice(-2) : [],
+          ),
+        ],
         missing: [],
       };
     }
@@ -331,11 +366,25 @@ export function toEvent(step: Step, world: World, ground: MemoryGround, at: stri
     case "view":
     case "call":
     case "finish":
-      return episodeEvent(step, world, at);
+      return episodeEvent(step, world, ground, at);
+    case "patterns": {
+      const tally: PatternTally = { used: new Set(), wanted: new Map() };
+      computeStandings(world, world.library.skills.keys(), tally);
+      const answers = [...tally.wanted.values()].map((question) => ({
+        ...question,
+        matches: new RegExp(question.pattern, "u").test(question.text),
+      }));
+      return { kind: "patterns-run", at, answers };
+    }
   }
 }
 
-function episodeEvent(step: Extract<Step, { kind: "view" | "call" | "finish" }>, world: World, at: string): Event {
+function episodeEvent(
+  step: Extract<Step, { kind: "view" | "call" | "finish" }>,
+  world: World,
+  ground: MemoryGround,
+  at: string,
+): Event {
   const episode = episodeAt(step.episode);
   const open = { task: "", explicit: false, principal: "local" };
   if (step.kind === "finish") {
@@ -343,18 +392,19 @@ function episodeEvent(step: Extract<Step, { kind: "view" | "call" | "finish" }>,
       kind: "episode-finished",
       at,
       episode,
-      outcome: { outcome: "success", trust: step.trust, by: "local", at },
-      calls: [],
+      outcome: { outcome: step.success ? "success" : "failure", trust: step.trust, by: "local", at },
+      calls: ground.calls.filter((line) => line.episode === episode),
     };
   }
   if (step.kind === "call") {
+    const tool = `alpha/${nameAt(step.name)}`;
     const line = {
       at,
       episode,
-      tool: "alpha/get_order",
-      contract: "0",
-      args: { id: "1" },
-      redacted: [],
+      tool,
+      contract: world.catalog.tools.get(tool as ToolKey)?.digests.contract ?? "0",
+      args: { id: step.id, ...(step.secret ? { note: "[redacted]" } : {}) },
+      redacted: step.secret ? ["/note"] : [],
       isError: false,
       bytes: 2,
       shape: [],

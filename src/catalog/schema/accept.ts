@@ -3,7 +3,8 @@
  *
  * Owns: validation of values by the parts of a schema that the differ understands.
  * Speaks: nodes and JSON values.
- * Never: runs a pattern (an upstream's pattern may take for ever; that is the edge's work, under a deadline).
+ * Never: runs a pattern (an upstream's pattern may take for ever; that is the edge's work, under a deadline). It may be told what
+ * patterns say.
  */
 import { canonicalJson } from "../canonical.js";
 import type { JsonObject, JsonValue } from "../../model/json.js";
@@ -12,17 +13,22 @@ import type { Branch, Node } from "./node.js";
 
 export type Acceptance = boolean | "undecided";
 
-/** True where a required member that is missing at this path shall count as given: its value was redacted. */
-export type Assumed = (path: string) => boolean;
+/** Does the pattern match the text? Undefined where that is not known. */
+export type MatchPattern = (pattern: string, text: string) => boolean | undefined;
 
-const NOTHING_ASSUMED: Assumed = () => false;
+export interface AcceptOptions {
+  /** True where a required member that is missing at this path shall count as given: its value was redacted. */
+  readonly assumed?: ((path: string) => boolean) | undefined;
+  /** What is known of patterns, which are never run here. */
+  readonly matches?: MatchPattern | undefined;
+}
 
-export function accepts(node: Node, value: JsonValue, assumed: Assumed = NOTHING_ASSUMED, path = ""): Acceptance {
+export function accepts(node: Node, value: JsonValue, options: AcceptOptions = {}, path = ""): Acceptance {
   let undecided = false;
   let taken = 0;
   const exclusive = node.oneOf && isExclusive(node);
   for (const branch of node.branches) {
-    const answer = branchAccepts(branch, value, assumed, path);
+    const answer = branchAccepts(branch, value, options, path);
     if (answer === true && !exclusive) return true;
     if (answer === true) taken += 1;
     else if (answer === "undecided") undecided = true;
@@ -32,16 +38,21 @@ export function accepts(node: Node, value: JsonValue, assumed: Assumed = NOTHING
   return taken === 1;
 }
 
-function branchAccepts(branch: Branch, value: JsonValue, assumed: Assumed, path: string): Acceptance {
+function branchAccepts(branch: Branch, value: JsonValue, options: AcceptOptions, path: string): Acceptance {
   if (branch.kind === "values") {
     if (!listedTexts(branch).has(canonicalJson(value))) return false;
   } else if (!admits(branch, value)) return false;
   let answer: Acceptance = branch.opaque !== undefined ? "undecided" : true;
-  if (typeof value === "string" && branch.patterns !== undefined) answer = "undecided";
+  if (typeof value === "string")
+    for (const pattern of branch.patterns ?? []) answer = both(answer, matched(pattern, value, options));
   if (branch.kind === "values") return answer;
-  if (Array.isArray(value)) return both(answer, arrayAccepts(branch, value, assumed, path));
-  if (typeof value === "object" && value !== null) return both(answer, objectAccepts(branch, value, assumed, path));
+  if (Array.isArray(value)) return both(answer, arrayAccepts(branch, value, options, path));
+  if (typeof value === "object" && value !== null) return both(answer, objectAccepts(branch, value, options, path));
   return answer;
+}
+
+function matched(pattern: string, text: string, options: AcceptOptions): Acceptance {
+  return options.matches?.(pattern, text) ?? "undecided";
 }
 
 const listedOf = new WeakMap<Branch, ReadonlySet<string>>();
@@ -53,36 +64,43 @@ function listedTexts(branch: Branch): ReadonlySet<string> {
   return texts;
 }
 
-function arrayAccepts(branch: Branch, value: readonly JsonValue[], assumed: Assumed, path: string): Acceptance {
+function arrayAccepts(branch: Branch, value: readonly JsonValue[], options: AcceptOptions, path: string): Acceptance {
   if (branch.unique && new Set(value.map(canonicalJson)).size < value.length) return false;
   let answer: Acceptance = true;
   for (const [index, item] of value.entries()) {
     const slot = branch.prefix?.[index] ?? branch.items;
     if (slot === undefined) continue;
-    answer = both(answer, accepts(slot.force(), item, assumed, `${path}[]`));
+    answer = both(answer, accepts(slot.force(), item, options, `${path}[]`));
     if (answer === false) return false;
   }
   return answer;
 }
 
-function objectAccepts(branch: Branch, value: JsonObject, assumed: Assumed, path: string): Acceptance {
-  for (const name of branch.required ?? []) if (!Object.hasOwn(value, name) && !assumed(join(path, name))) return false;
+function objectAccepts(branch: Branch, value: JsonObject, options: AcceptOptions, path: string): Acceptance {
+  for (const name of branch.required ?? [])
+    if (!Object.hasOwn(value, name) && options.assumed?.(join(path, name)) !== true) return false;
   let answer: Acceptance = true;
   for (const key of Object.keys(value)) {
-    answer = both(answer, memberAccepts(branch, key, value[key] ?? null, assumed, path));
+    answer = both(answer, memberAccepts(branch, key, value[key] ?? null, options, path));
     if (answer === false) return false;
   }
   return answer;
 }
 
-function memberAccepts(branch: Branch, key: string, value: JsonValue, assumed: Assumed, path: string): Acceptance {
+function memberAccepts(branch: Branch, key: string, value: JsonValue, options: AcceptOptions, path: string): Acceptance {
   const declared = branch.properties?.get(key);
-  let answer: Acceptance = branch.names === undefined ? true : accepts(branch.names.force(), key);
-  // Which keys a pattern takes is not known without running it.
-  if (branch.patternProperties !== undefined) answer = both(answer, "undecided");
-  else if (declared === undefined && branch.additional !== undefined)
-    answer = both(answer, accepts(branch.additional.force(), value, assumed, join(path, "*")));
-  return declared === undefined ? answer : both(answer, accepts(declared.force(), value, assumed, join(path, key)));
+  let answer: Acceptance = branch.names === undefined ? true : accepts(branch.names.force(), key, options);
+  // Keys that no pattern takes are for `additionalProperties`; whether one does may be unknown.
+  let taken: Acceptance = false;
+  for (const [pattern, slot] of branch.patternProperties ?? []) {
+    const match = matched(pattern, key, options);
+    if (match === true) answer = both(answer, accepts(slot.force(), value, options, join(path, key)));
+    if (taken !== true && match !== false) taken = match;
+  }
+  if (taken === "undecided") answer = both(answer, "undecided");
+  else if (!taken && declared === undefined && branch.additional !== undefined)
+    answer = both(answer, accepts(branch.additional.force(), value, options, join(path, "*")));
+  return declared === undefined ? answer : both(answer, accepts(declared.force(), value, options, join(path, key)));
 }
 
 function join(path: string, name: string): string {

@@ -89,6 +89,8 @@ function printReport(verbs: Verbs, report: JsonObject): void {
   edits("Refused by the gate", listOf(report["refused"]));
   const revived = textsOf(report["revived"]);
   if (revived.length > 0) print.line(`Active again: ${revived.join(", ")}.`);
+  const safe = textsOf(report["safeByUsage"]);
+  if (safe.length > 0) print.line(`Safe by usage, their tools changed and recorded calls fit: ${safe.join(", ")}.`);
   const resting = listOf(report["stillInactive"]);
   if (resting.length > 0) print.line({ text: "Still resting", colour: "bold" });
   for (const row of resting) print.line(`  ${textOf(row["skill"])}: ${textOf(row["reason"])}`);
