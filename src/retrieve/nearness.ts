@@ -13,7 +13,7 @@ import type { Tool } from "../model/tool.js";
 import type { Channel } from "./channel.js";
 import { TOOL_FIELDS, toolTexts } from "./fields.js";
 import { VECTOR_SCORING } from "./score.js";
-import type { VectorIndex } from "./vectors.js";
+import type { VectorIndex } from "./vector-rows.js";
 import { nearest } from "./vectors.js";
 
 /** Characters of one text: what follows names no purpose any more, and embedders cut at 512 tokens and more. */

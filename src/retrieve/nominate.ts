@@ -6,8 +6,7 @@
  * Never: decides nearness (vectors.ts scores its candidates again), nor is it stored: a stored graph of another dimension loads without
  *        an error and one wrong byte can end the process, while growing it anew costs a minute of idle time.
  */
-import type { Nominator, VectorIndex } from "./vectors.js";
-import { vectorAt } from "./vectors.js";
+import { vectorAt, type Nominator, type VectorIndex } from "./vector-rows.js";
 
 /** The part of the `hnswlib-node` addon that is used. It is handed in: it is native, and may not be there. */
 export interface GraphAddon {

@@ -14,31 +14,7 @@
  * A replaced vector gets a new row, so older faces answer as they did. When too many rows are dead, a face gets arrays of its own.
  */
 import { VECTOR_SCORING } from "./score.js";
-
-/** Names candidates where there are too many rows to look at each (nominate.ts). */
-export interface Nominator {
-  /** Rows below this are known to it; the others are looked at. */
-  readonly covered: number;
-  /** About the `count` nearest rows, dead ones among them; in no particular order. */
-  nominate(need: Float32Array, count: number): number[];
-}
-
-interface SharedRows {
-  readonly ids: string[];
-  readonly rowsOf: Map<string, number[]>;
-  /** Unit vectors, row after row. */
-  numbers: Float32Array;
-  /** Moved by its owner, read here. */
-  nominator: Nominator | undefined;
-}
-
-export interface VectorIndex {
-  readonly dimension: number;
-  readonly shared: SharedRows;
-  readonly alive: Uint8Array;
-  /** Live rows. */
-  readonly count: number;
-}
+import { vectorAt, type SharedRows, type VectorIndex } from "./vector-rows.js";
 
 export interface Neighbour {
   readonly id: string;
@@ -157,11 +133,6 @@ export function hasVector(index: VectorIndex, id: string): boolean {
 /** Small enough that every row is looked at. */
 export function isSearchedExactly({ count, dimension }: VectorIndex, exactNumbers = VECTOR_SCORING.exactNumbers): boolean {
   return count * dimension <= exactNumbers;
-}
-
-/** The numbers of a row, as they lie there. */
-export function vectorAt({ shared, dimension }: VectorIndex, row: number): Float32Array {
-  return shared.numbers.subarray(row * dimension, (row + 1) * dimension);
 }
 
 /** The `count` nearest to a unit vector. Where a nominator knows the rows it only names candidates: the exact cosine decides. */

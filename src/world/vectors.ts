@@ -2,7 +2,8 @@
  * What an embedder made of tools and skills, beside the catalog and the library they belong to.
  */
 import { growGraph, type GraphAddon } from "../retrieve/nominate.js";
-import { emptyVectors, hasVector, isSearchedExactly, moveVectors, type VectorIndex } from "../retrieve/vectors.js";
+import { emptyVectors, hasVector, isSearchedExactly, moveVectors } from "../retrieve/vectors.js";
+import type { VectorIndex } from "../retrieve/vector-rows.js";
 import { skillText, toolText } from "../retrieve/nearness.js";
 import { sha256 } from "../catalog/canonical.js";
 import type { Digest, SkillName, ToolKey } from "../model/ids.js";

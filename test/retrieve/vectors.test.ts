@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { loadGraphAddon } from "../../src/host/addon.js";
 import { growGraph } from "../../src/retrieve/nominate.js";
-import { emptyVectors, hasVector, moveVectors, nearest, unit, type VectorIndex } from "../../src/retrieve/vectors.js";
+import { emptyVectors, hasVector, moveVectors, nearest, unit } from "../../src/retrieve/vectors.js";
+import type { VectorIndex } from "../../src/retrieve/vector-rows.js";
 import { seeded } from "../../scripts/eval/figures.js";
 
 const DIMENSION = 6;
