@@ -1,187 +1,168 @@
 /**
  * What a call costs on its way: STEWARD against direct use and against minimal pass-through proxies, in one run.
  *
- * Rounds are interleaved and the best of each is taken: on a shared machine a ratio of bests is steadier than one of means.
+ * All ways are open at once and take turns in short heats, so that whatever else the machine does hits them alike. A ratio is the
+ * median, over the rounds, of a way's figure to the fastest minimal proxy's of the same round.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { httpWire, stdioWire, type Wire } from "./wire.js";
+import { cpuOfTrees } from "./cpu.js";
+import { ended, httpWire, stdioWire, type Wire } from "./wire.js";
 
-const ROUNDS = 5;
-const SEQUENTIAL = 300;
-const PARALLEL = 2_000;
+const ROUNDS = 15;
+const SEQUENTIAL = 100;
+const PARALLEL = 600;
 const IN_FLIGHT = 32;
 const text = "x".repeat(100);
+const node = process.execPath;
 const here = import.meta.dirname;
 const main = resolve(here, "../../dist/main.js");
 const echo = join(here, "echo.mjs");
 
 interface Way {
   readonly name: string;
-  /** Baselines are minimal proxies; the fastest one is what STEWARD is measured against. */
+  /** Baselines are minimal proxies; the fastest one of a round is what the others are measured against. */
   readonly role: "direct" | "baseline" | "steward";
   readonly wire: Wire;
   readonly tool: string;
   readonly args: object;
+  /** Processes whose time, with that of all they started, belongs to this way. */
+  readonly pids: readonly number[];
 }
-interface Figure {
-  p50Ms: number;
-  perSecond: number;
-  cpuMs: number;
+interface Heat {
+  readonly p50Ms: number;
+  readonly perSecond: number;
+  readonly cpuMs: number;
 }
+interface Server {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+const plain = { tool: "echo", args: { text } };
+const direct = { tool: "echo__echo", args: { text } };
+const callTool = { tool: "call_tool", args: { tool: "echo/echo", arguments: { text } } };
 
 export async function benchCalls(): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), "steward-bench-"));
+  const root = mkdtempSync(join(tmpdir(), "steward-bench-"));
   try {
-    mkdirSync(join(home, "config"), { recursive: true });
-    writeFileSync(
-      join(home, "config/steward.json"),
-      JSON.stringify({ mcpServers: { echo: { command: process.execPath, args: [echo] } } }),
-    );
-    await benchStdio(home);
-    await benchHttp(home);
+    await benchStdio(root);
+    await benchHttp(root);
   } finally {
-    rmSync(home, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-const callArgs = { tool: "echo/echo", arguments: { text } };
+function homeIn(root: string, name: string): string {
+  const home = join(root, name);
+  mkdirSync(join(home, "config"), { recursive: true });
+  const config = { mcpServers: { echo: { command: node, args: [echo] } } };
+  writeFileSync(join(home, "config/steward.json"), JSON.stringify(config));
+  return home;
+}
 
-async function benchStdio(home: string): Promise<void> {
-  const node = process.execPath;
-  const own = async (extra: readonly string[], at: string): Promise<Wire> => {
-    mkdirSync(join(at, "config"), { recursive: true });
-    writeFileSync(join(at, "config/steward.json"), readFileSync(join(home, "config/steward.json")));
-    return await stdioWire(node, [main, "stdio", "--own", "--home", at, ...extra]);
+async function benchStdio(root: string): Promise<void> {
+  const started = async (name: string, role: Way["role"], args: readonly string[], call: typeof plain | typeof callTool) => {
+    const wire = await stdioWire(node, args);
+    return { name, role, wire, ...call, pids: wire.pid === undefined ? [] : [wire.pid] } satisfies Way;
   };
+  const own = (name: string): string[] => [main, "stdio", "--own", "--home", homeIn(root, name)];
+  const shared = homeIn(root, "shared");
+  const daemon = await startDaemon(shared);
+  const bridge = await started("STEWARD bridge, direct", "steward", [main, "stdio", "--home", shared, "--direct"], direct);
   const ways: Way[] = [
-    { name: "direct", role: "direct", wire: await stdioWire(node, [echo]), tool: "echo", args: { text } },
-    {
-      name: "proxy, raw JSON",
-      role: "baseline",
-      wire: await stdioWire(node, [join(here, "proxy-json.mjs"), node, echo]),
-      tool: "echo",
-      args: { text },
-    },
-    {
-      name: "proxy, SDK",
-      role: "baseline",
-      wire: await stdioWire(node, [join(here, "proxy-v1.mjs"), node, echo]),
-      tool: "echo",
-      args: { text },
-    },
-    {
-      name: "STEWARD direct",
-      role: "steward",
-      wire: await own(["--direct"], join(home, "a")),
-      tool: "echo__echo",
-      args: { text },
-    },
-    { name: "STEWARD call_tool", role: "steward", wire: await own([], join(home, "b")), tool: "call_tool", args: callArgs },
+    await started("no proxy", "direct", [echo], plain),
+    await started("proxy, raw JSON", "baseline", [join(here, "proxy-json.mjs"), node, echo], plain),
+    await started("proxy, SDK", "baseline", [join(here, "proxy-v1.mjs"), node, echo], plain),
+    await started("STEWARD direct", "steward", [...own("a"), "--direct"], direct),
+    await started("STEWARD call_tool", "steward", own("b"), callTool),
+    { ...bridge, pids: [...bridge.pids, daemon.child.pid ?? 0] },
   ];
-  await ready(ways);
   await measure("stdio → stdio", ways);
+  await ended(daemon.child, () => daemon.child.kill());
 }
 
-async function benchHttp(home: string): Promise<void> {
-  const node = process.execPath;
-  const proxy = await serve(node, [join(here, "proxy-http.mjs"), node, echo], (line) => line);
-  const daemon = await serve(
-    node,
-    [main, "serve", "--home", join(home, "c"), "--port", "0"],
-    (line) => /(http:\/\/[^\s]+)/.exec(line)?.[1],
-    home,
-  );
+async function benchHttp(root: string): Promise<void> {
+  const proxy = await serve([join(here, "proxy-http.mjs"), node, echo]);
+  const daemon = await startDaemon(homeIn(root, "http"));
+  const to = async (name: string, role: Way["role"], server: Server, path: string, call: typeof plain | typeof callTool) =>
+    ({ name, role, wire: await httpWire(`${server.url}${path}`), ...call, pids: [server.child.pid ?? 0] }) satisfies Way;
+  // The daemon's two ways share one process: each one's CPU time is what passes during its own heats.
   const ways: Way[] = [
-    { name: "proxy, SDK", role: "baseline", wire: await httpWire(proxy.url), tool: "echo", args: { text } },
-    {
-      name: "STEWARD direct",
-      role: "steward",
-      wire: await httpWire(`${daemon.url}/mcp/direct`),
-      tool: "echo__echo",
-      args: { text },
-    },
-    { name: "STEWARD call_tool", role: "steward", wire: await httpWire(`${daemon.url}/mcp`), tool: "call_tool", args: callArgs },
-  ].map((way) => ({ ...way, wire: { ...way.wire, pid: way.role === "baseline" ? proxy.child.pid : daemon.child.pid } }) as Way);
-  await ready(ways);
+    await to("proxy, SDK", "baseline", proxy, "/mcp", plain),
+    await to("STEWARD direct", "steward", daemon, "/mcp/direct", direct),
+    await to("STEWARD call_tool", "steward", daemon, "/mcp", callTool),
+  ];
   await measure("HTTP → stdio", ways);
-  proxy.child.kill();
-  daemon.child.kill();
+  for (const { child } of [proxy, daemon]) await ended(child, () => child.kill());
 }
 
-async function serve(
-  command: string,
-  args: readonly string[],
-  urlIn: (line: string) => string | undefined,
-  home?: string,
-): Promise<{ child: ChildProcess; url: string }> {
-  if (home !== undefined) {
-    mkdirSync(join(home, "c/config"), { recursive: true });
-    writeFileSync(join(home, "c/config/steward.json"), readFileSync(join(home, "config/steward.json")));
+const startDaemon = (home: string): Promise<Server> => serve([main, "serve", "--home", home, "--port", "0"]);
+
+/** Starts a server and waits for the first address that it prints. */
+async function serve(args: readonly string[]): Promise<Server> {
+  const child = spawn(node, [...args], { stdio: ["ignore", "pipe", "ignore"] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /http:\/\/[\d.]+:\d+/.exec(line)?.[0];
+    if (url === undefined) continue;
+    child.stdout.resume();
+    return { child, url };
   }
-  const child = spawn(command, [...args], { stdio: ["ignore", "pipe", "ignore"] });
-  const lines = createInterface({ input: child.stdout });
-  for await (const line of lines) {
-    const url = urlIn(line);
-    if (url !== undefined) {
-      child.stdout.resume();
-      return { child, url: url.replace(/\/(mcp)?$/, (found) => (found === "/" ? "" : found)) };
-    }
-  }
-  throw new Error(`${args[0] ?? command} did not say where it listens`);
+  throw new Error(`${args[0] ?? ""} did not say where it listens`);
 }
 
-/** Upstreams connect in the background: the first call may come too early. */
-async function ready(ways: readonly Way[]): Promise<void> {
-  for (const way of ways) {
-    for (let tries = 0; ; tries += 1) {
-      const result = await way.wire.call(way.tool, way.args).catch((error: unknown) => ({ isError: true, error: String(error) }));
-      if ((result as { isError?: boolean }).isError !== true) break;
-      if (tries > 100) throw new Error(`${way.name}: ${JSON.stringify(result)}`);
-      await new Promise((wait) => setTimeout(wait, 100));
-    }
+/** Upstreams connect in the background: the first call may come too early. Then everything is compiled. */
+async function warm(way: Way): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    const result = await way.wire.call(way.tool, way.args).catch((error: unknown) => ({ isError: true, error: String(error) }));
+    if ((result as { isError?: boolean }).isError !== true) break;
+    if (tries > 100) throw new Error(`${way.name}: ${JSON.stringify(result)}`);
+    await new Promise((wait) => setTimeout(wait, 100));
   }
+  await perSecond(way);
 }
 
 async function measure(title: string, ways: readonly Way[]): Promise<void> {
-  const figures = new Map<string, Figure>();
+  for (const way of ways) await warm(way);
+  const rounds: Map<Way, Heat>[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const way of ways) {
-      const best = figures.get(way.name) ?? { p50Ms: Infinity, perSecond: 0, cpuMs: Infinity };
-      const cpuBefore = cpuOf(way.wire.pid);
+    const heats = new Map<Way, Heat>();
+    for (let n = 0; n < ways.length; n += 1) {
+      const way = ways[(n + round) % ways.length];
+      if (way === undefined) continue;
+      const cpuBefore = cpuOfTrees(way.pids);
       const p50Ms = await latency(way);
-      const perSecond = await throughput(way);
-      const cpuMs = (cpuOf(way.wire.pid) - cpuBefore) / (SEQUENTIAL + PARALLEL);
-      figures.set(way.name, {
-        p50Ms: Math.min(best.p50Ms, p50Ms),
-        perSecond: Math.max(best.perSecond, perSecond),
-        cpuMs: Math.min(best.cpuMs, cpuMs),
-      });
+      const rate = await perSecond(way);
+      heats.set(way, { p50Ms, perSecond: rate, cpuMs: (cpuOfTrees(way.pids) - cpuBefore) / (SEQUENTIAL + PARALLEL) });
     }
+    rounds.push(heats);
   }
-  const baselines = ways.filter((way) => way.role === "baseline").map((way) => figures.get(way.name));
-  const fastest = Math.min(...baselines.map((figure) => figure?.p50Ms ?? Infinity));
-  const most = Math.max(...baselines.map((figure) => figure?.perSecond ?? 0));
-  process.stdout.write(`\ncalls, ${title} (best of ${ROUNDS} rounds; ratios to the fastest minimal proxy)\n`);
-  process.stdout.write(
-    `${"".padEnd(20)}${"p50 ms".padStart(10)}${"× latency".padStart(12)}${`/s at ${IN_FLIGHT}`.padStart(12)}${"× through".padStart(12)}${"CPU ms/call".padStart(14)}\n`,
-  );
-  for (const way of ways) {
-    const figure = figures.get(way.name) ?? { p50Ms: NaN, perSecond: NaN, cpuMs: NaN };
-    const row = [
-      figure.p50Ms.toFixed(3),
-      (figure.p50Ms / fastest).toFixed(2),
-      figure.perSecond.toFixed(0),
-      (figure.perSecond / most).toFixed(2),
-    ];
-    process.stdout.write(
-      `${way.name.padEnd(20)}${row[0]?.padStart(10)}${row[1]?.padStart(12)}${row[2]?.padStart(12)}${row[3]?.padStart(12)}${figure.cpuMs.toFixed(3).padStart(14)}\n`,
-    );
-  }
+  report(title, ways, rounds);
   for (const way of ways) await way.wire.close();
+}
+
+function report(title: string, ways: readonly Way[], rounds: readonly Map<Way, Heat>[]): void {
+  const columns = ["p50 ms", "× latency", `/s at ${IN_FLIGHT}`, "× through", "CPU ms/call"];
+  const row = (name: string, cells: readonly string[]): void =>
+    void process.stdout.write(`${name.padEnd(24)}${cells.map((cell) => cell.padStart(12)).join("")}\n`);
+  process.stdout.write(`\ncalls, ${title} (medians of ${ROUNDS} rounds; ratios to the fastest minimal proxy of each round)\n`);
+  row("", columns);
+  const baselines = ways.filter((way) => way.role === "baseline");
+  const of = (figure: (heat: Heat, heats: Map<Way, Heat>) => number, way: Way): number =>
+    median(rounds.map((heats) => figure(heats.get(way) ?? { p50Ms: NaN, perSecond: NaN, cpuMs: NaN }, heats)));
+  const among = (heats: Map<Way, Heat>, figure: keyof Heat): number[] => baselines.map((way) => heats.get(way)?.[figure] ?? NaN);
+  for (const way of ways) {
+    row(way.name, [
+      of((heat) => heat.p50Ms, way).toFixed(3),
+      of((heat, heats) => heat.p50Ms / Math.min(...among(heats, "p50Ms")), way).toFixed(2),
+      of((heat) => heat.perSecond, way).toFixed(0),
+      of((heat, heats) => heat.perSecond / Math.max(...among(heats, "perSecond")), way).toFixed(2),
+      of((heat) => heat.cpuMs, way).toFixed(3),
+    ]);
+  }
 }
 
 async function latency(way: Way): Promise<number> {
@@ -191,10 +172,10 @@ async function latency(way: Way): Promise<number> {
     await way.wire.call(way.tool, way.args);
     times.push(performance.now() - before);
   }
-  return times.sort((a, b) => a - b)[Math.floor(SEQUENTIAL / 2)] ?? NaN;
+  return median(times);
 }
 
-async function throughput(way: Way): Promise<number> {
+async function perSecond(way: Way): Promise<number> {
   let left = PARALLEL;
   const before = performance.now();
   const worker = async (): Promise<void> => {
@@ -207,10 +188,6 @@ async function throughput(way: Way): Promise<number> {
   return (PARALLEL / (performance.now() - before)) * 1_000;
 }
 
-/** CPU time of a process so far, in milliseconds (user and system); NaN where the system does not tell. */
-function cpuOf(pid: number | undefined): number {
-  if (pid === undefined || process.platform !== "linux") return NaN;
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  const ticks = Number(fields[11]) + Number(fields[12]);
-  return ticks * 10;
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }

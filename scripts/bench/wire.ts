@@ -6,7 +6,7 @@ import { Agent, request } from "undici";
 export interface Wire {
   call(name: string, args: object): Promise<unknown>;
   close(): Promise<void>;
-  /** Process ids whose CPU time belongs to this way, the client's own not included. */
+  /** The process at the other end, where this wire started it. */
   readonly pid: number | undefined;
 }
 
@@ -35,11 +35,19 @@ export async function stdioWire(command: string, args: readonly string[], env: N
   return { call: (name, args) => ask("tools/call", { name, arguments: args }), close: () => ended(child), pid: child.pid };
 }
 
-function ended(child: ChildProcess): Promise<void> {
+/** Time a process may take to end by itself, in milliseconds: a daemon finishes what it has to write. */
+const END_MS = 15_000;
+
+/** Resolves when the process is gone. */
+export function ended(child: ChildProcess, ask: () => void = () => child.stdin?.end()): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
-    child.once("exit", () => resolve());
-    child.stdin?.end();
-    setTimeout(() => child.kill("SIGKILL"), 3_000).unref();
+    const last = setTimeout(() => child.kill("SIGKILL"), END_MS);
+    child.once("exit", () => {
+      clearTimeout(last);
+      resolve();
+    });
+    ask();
   });
 }
 

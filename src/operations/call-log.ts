@@ -52,7 +52,7 @@ export interface CallLogOptions {
 }
 
 /** Time in which calls gather for one write, in milliseconds: what a crash of the machine may take of them. */
-const GATHER_MS = 25;
+const GATHER_MS = 50;
 /** Lines of one write, and the time spent on making them before other work has its turn, in milliseconds. */
 const LINES_MOST = 256;
 const TURN_MS = 8;

@@ -5,7 +5,7 @@
  * before anything is sent. The call never waits behind the inbox.
  */
 import { successors } from "../catalog/lineage.js";
-import { validates } from "../catalog/usage.js";
+import { validatorOf, type Validator } from "../catalog/usage.js";
 import type { CallAnswer, CallToolInput, Counted } from "../model/facade.js";
 import { Fault, Refusal } from "../model/fault.js";
 import type { ExposedName, ToolKey } from "../model/ids.js";
@@ -139,8 +139,19 @@ export function toArguments(given: CallToolInput["arguments"]): JsonObject {
   return value;
 }
 
+/** Reading a schema costs more than using it: once per definition of a tool. */
+const validators = new WeakMap<Tool, Validator>();
+
+function validatorFor(tool: Tool): Validator {
+  const known = validators.get(tool);
+  if (known !== undefined) return known;
+  const validator = validatorOf(tool.inputSchema);
+  validators.set(tool, validator);
+  return validator;
+}
+
 function refuseMisfits(tool: Tool, args: JsonObject): void {
-  if (validates(tool.inputSchema, args) !== false) return;
+  if (validatorFor(tool)(args) !== false) return;
   const wrong = misfits(tool.inputSchema, args);
   throw new Fault("arguments-invalid", `${tool.key}: ${wrong.join(" ")} Nothing was called. The input schema is in the data.`, {
     tool: tool.key,
@@ -150,10 +161,12 @@ function refuseMisfits(tool: Tool, args: JsonObject): void {
 }
 
 function cut(desk: Desk, result: JsonObject, capBytes: number): JsonObject {
+  const whole = JSON.stringify(result);
+  // No character takes more than three bytes.
+  if (whole.length * 3 <= capBytes || Buffer.byteLength(whole) <= capBytes) return result;
   const id = desk.chance.id("");
-  const excerpt = excerptResult(result, capBytes, `steward://results/${id}`);
-  if (excerpt.cut) keep(desk, id, JSON.stringify(result));
-  return excerpt.result;
+  keep(desk, id, whole);
+  return excerptResult(result, capBytes, `steward://results/${id}`);
 }
 
 function keep(desk: Desk, id: string, text: string): void {

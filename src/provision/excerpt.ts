@@ -12,27 +12,20 @@ const TAIL_SHARE = 0.2;
 /** Characters of one page behind the handle. */
 export const PAGE_CHARS = 50_000;
 
-export interface Excerpt {
-  readonly result: JsonObject;
-  /** True where something was taken out; the whole is behind the handle. */
-  readonly cut: boolean;
-}
-
-/** `handle` is the address at which the whole result can be read, e.g. `steward://results/abc`. */
-export function excerptResult(result: JsonObject, capBytes: number, handle: string): Excerpt {
-  const bytes = Buffer.byteLength(JSON.stringify(result));
-  if (bytes <= capBytes) return { result, cut: false };
+/** The excerpt of a result above the cap. `handle` is the address at which the whole can be read, e.g. `steward://results/abc`. */
+export function excerptResult(result: JsonObject, capBytes: number, handle: string): JsonObject {
+  const whole = JSON.stringify(result);
   const content = Array.isArray(result["content"]) ? result["content"] : [];
   const share = capBytes / Math.max(1, content.length);
   const kept = content.map((block) => shorten(block, share, handle));
   const { structuredContent, ...rest } = result;
   const fits = structuredContent !== undefined && Buffer.byteLength(JSON.stringify(structuredContent)) <= capBytes / 4;
-  const pages = Math.ceil(JSON.stringify(result).length / PAGE_CHARS);
+  const pages = Math.ceil(whole.length / PAGE_CHARS);
   const note: JsonObject = {
     type: "text",
-    text: `[The result has ${bytes} bytes; this is an excerpt. Read ${handle} for the whole, or ${handle}/1 to ${handle}/${pages} page by page.]`,
+    text: `[The result has ${Buffer.byteLength(whole)} bytes; this is an excerpt. Read ${handle} for the whole, or ${handle}/1 to ${handle}/${pages} page by page.]`,
   };
-  return { result: { ...rest, content: [...kept, note], ...(fits ? { structuredContent } : {}) }, cut: true };
+  return { ...rest, content: [...kept, note], ...(fits ? { structuredContent } : {}) };
 }
 
 /** Page n (from 1) of the whole result's JSON text; undefined beyond the last. */

@@ -2,14 +2,14 @@
  * One request of an agent, with everything its protocol era offers around it, in one shape.
  *
  * Owns: what handlers may do while a request runs: notify, report progress, ask the agent back, know its capabilities.
- * Speaks: the SDK's request context in; AgentCall out.
+ * Speaks: the what surrounds the request in; AgentCall out.
  * Never: decides what a method means (answers.ts) or how questions are bridged between eras (questions.ts).
  */
 import { ProtocolError } from "@modelcontextprotocol/server";
-import type { JSONRPCRequest, Server, ServerContext } from "@modelcontextprotocol/server";
+import type { Server } from "@modelcontextprotocol/server";
 import { Fault } from "../../model/fault.js";
 import { isJsonObject } from "../../model/json.js";
-import type { JsonObject } from "../../model/json.js";
+import type { JsonObject, JsonValue } from "../../model/json.js";
 import type { Caller } from "../../model/operations.js";
 import { isSevere, isSeverity } from "../../model/severity.js";
 import { META, RPC } from "./translate.js";
@@ -72,31 +72,47 @@ export const anything: PassThrough = {
   "~standard": { version: 1, vendor: "steward", validate: (value) => ({ value: value as JsonObject }) },
 };
 
-export function agentCall(request: JSONRPCRequest, ctx: ServerContext, frame: CallFrame): AgentCall {
-  const received = isJsonObject(ctx.mcpReq._meta) ? (ctx.mcpReq._meta as JsonObject) : undefined;
-  const envelope = ctx.mcpReq.envelope as JsonObject | undefined;
+/** What surrounds one request: the SDK's `mcpReq` context, or what stands in for it (short-way.ts). */
+export interface Asking {
+  readonly id: string | number;
+  readonly _meta?: unknown;
+  readonly envelope?: unknown;
+  readonly inputResponses?: unknown;
+  readonly signal: AbortSignal;
+  requestState(): unknown;
+  notify(notification: { method: string; params: JsonObject }): Promise<void>;
+  send(
+    request: { method: string; params: JsonObject },
+    schema: PassThrough,
+    options: { timeout: number; signal: AbortSignal },
+  ): Promise<JsonObject>;
+}
+
+export function agentCall(method: string, asking: Asking, frame: CallFrame): AgentCall {
+  const received = isJsonObject(asking._meta as JsonValue | undefined) ? (asking._meta as JsonObject) : undefined;
+  const envelope = asking.envelope as JsonObject | undefined;
   const token = received?.[META.progressToken];
   const notify = (method: string, params: JsonObject): void => {
-    if (ctx.mcpReq.signal.aborted) return;
-    ctx.mcpReq.notify({ method, params }).catch(() => undefined);
+    if (asking.signal.aborted) return;
+    asking.notify({ method, params }).catch(() => undefined);
   };
   const asked = frame.era === "modern" ? envelope?.[META.logLevel] : frame.logLevel;
   const wanted = isSeverity(asked) ? asked : undefined;
   // Without a wish, older agents are told everything and newer ones nothing.
   const silent = frame.era === "modern" && wanted === undefined;
   const episode = received?.[META.episode];
-  const state: unknown = ctx.mcpReq.requestState();
+  const state: unknown = asking.requestState();
   return {
     era: frame.era,
-    method: request.method,
+    method,
     caller: frame.caller,
-    signal: ctx.mcpReq.signal,
+    signal: asking.signal,
     meta: passedMeta(received, frame.headers),
     logLevel: wanted,
     headers: frame.headers === undefined ? undefined : passedHeaders(frame.headers),
     episode: typeof episode === "string" ? episode : undefined,
     capabilities: declaredCapabilities(frame, envelope),
-    inputResponses: ctx.mcpReq.inputResponses as JsonObject | undefined,
+    inputResponses: asking.inputResponses as JsonObject | undefined,
     requestState: typeof state === "string" ? state : undefined,
     notify,
     progress:
@@ -109,7 +125,7 @@ export function agentCall(request: JSONRPCRequest, ctx: ServerContext, frame: Ca
     },
     ask: async (method, params) => {
       try {
-        return await ctx.mcpReq.send({ method, params }, anything, { timeout: frame.answerMs, signal: ctx.mcpReq.signal });
+        return await asking.send({ method, params }, anything, { timeout: frame.answerMs, signal: asking.signal });
       } catch (error) {
         if (error instanceof ProtocolError) throw error;
         throw new Fault("call-cancelled", `The agent did not answer ${method}: ${String((error as Error).message)}`);

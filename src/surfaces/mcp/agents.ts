@@ -12,6 +12,7 @@ import { isJsonObject } from "../../model/json.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Caller, Operations } from "../../model/operations.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
+import type { Asking } from "./agent-call.js";
 import { createAnnouncer } from "./announce.js";
 import type { ListName } from "./announce.js";
 import { createFacadeList } from "./facade-list.js";
@@ -20,7 +21,7 @@ import { createLevels } from "./levels.js";
 import { createMethods } from "./methods.js";
 import { createPassing } from "./passing.js";
 import { createQuestions } from "./questions.js";
-import { createServer } from "./serving.js";
+import { answerBeside, createServer } from "./serving.js";
 import type { ServeOptions, ServingCore } from "./serving.js";
 import { createDirectCalls, createFacadeCalls } from "./tools.js";
 import type { Exposure, Outcome } from "./tools.js";
@@ -38,6 +39,13 @@ export interface AgentsOptions {
 export interface Agents {
   /** A fresh protocol object, not connected yet. Never shared between connections. */
   serve(options: ServeOptions): Server;
+  /** Answers a request as `server`, made with these options, would have. Rejects with ProtocolError. */
+  answer(
+    options: ServeOptions,
+    server: Server,
+    request: { method: string; params: JsonObject },
+    asking: Asking,
+  ): Promise<JsonObject>;
   /** Tells of lists that moved, once per move; the facade's tools only when its list really did. */
   onListMoved(listener: (exposure: Exposure, list: ListName) => void): () => void;
   /** Tells of a followed resource that changed, under each URI it may be followed by. */
@@ -86,6 +94,7 @@ export function createAgents(options: AgentsOptions): Agents {
 
   return {
     serve: (serving) => createServer(core, serving),
+    answer: (serving, server, request, asking) => answerBeside(core, serving, server, request, asking),
     onListMoved: announcer.onList,
     onResourceMoved: announcer.onResource,
     followAll(uris, caller) {

@@ -19,6 +19,7 @@ import type { Forward } from "./bridge-forward.js";
 import { createWire } from "./bridge-http.js";
 import type { Endpoint } from "./bridge-http.js";
 import { createBridgeSession } from "./bridge-session.js";
+import { readLines } from "./line-reader.js";
 import { errorMessage, RPC } from "./translate.js";
 
 export interface BridgeOptions {
@@ -84,11 +85,10 @@ export function runBridge(options: BridgeOptions): Bridge {
   };
 
   cleanups.push(
-    readLines(
-      stdin,
-      (line) => takeLine(line, forward, write),
-      () => whenIdle(forward, () => end("stdin ended")),
-    ),
+    readLines(stdin, {
+      onLine: (line) => takeLine(line, forward, write),
+      onEnd: () => whenIdle(forward, () => end("stdin ended")),
+    }),
   );
   stdout.once("error", () => end("stdout broke"));
   const signals = options.signals ?? process;
@@ -123,34 +123,4 @@ function whenIdle(forward: Forward, done: () => void): void {
     else setTimeout(look, 10);
   };
   look();
-}
-
-/** Lines of a stream; the returned function stops reading. */
-function readLines(input: Readable, onLine: (line: string) => void, onEnd: () => void): () => void {
-  let parts: Buffer[] = [];
-  const onData = (given: Buffer | string): void => {
-    let chunk = typeof given === "string" ? Buffer.from(given, "utf8") : given;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10)) {
-      const line = parts.length === 0 ? chunk.subarray(0, end) : Buffer.concat([...parts, chunk.subarray(0, end)]);
-      parts = [];
-      chunk = chunk.subarray(end + 1);
-      onLine(line.toString("utf8"));
-    }
-    if (chunk.length > 0) parts.push(chunk);
-  };
-  let ended = false;
-  const end = (): void => {
-    if (ended) return;
-    ended = true;
-    if (parts.length > 0) onLine(Buffer.concat(parts).toString("utf8"));
-    onEnd();
-  };
-  input.on("data", onData);
-  input.once("end", end);
-  input.once("close", end);
-  input.once("error", end);
-  return () => {
-    ended = true;
-    input.off("data", onData);
-  };
 }

@@ -6,7 +6,7 @@
  * Never: transports (whoever asks for a server connects it).
  */
 import { ProtocolError, Server } from "@modelcontextprotocol/server";
-import type { JSONRPCRequest, ServerContext } from "@modelcontextprotocol/server";
+import type { ServerContext } from "@modelcontextprotocol/server";
 import type { Fault, Refusal } from "../../model/fault.js";
 import { isJsonObject } from "../../model/json.js";
 import type { JsonObject } from "../../model/json.js";
@@ -14,7 +14,7 @@ import type { Caller } from "../../model/operations.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
 import { isSeverity } from "../../model/severity.js";
 import { agentCall, anything } from "./agent-call.js";
-import type { AgentCall, Era, Headers } from "./agent-call.js";
+import type { AgentCall, Asking, Era, Headers } from "./agent-call.js";
 import type { Announcer } from "./announce.js";
 import { INSTRUCTIONS } from "./facade-list.js";
 import type { Levels } from "./levels.js";
@@ -79,18 +79,10 @@ export function createServer(core: ServingCore, serving: ServeOptions): Server {
       cacheHints: { "server/discover": { ttlMs: SURFACE_LIMITS.facadeTtlMs, cacheScope: "private" } },
     },
   );
-  const call = (request: JSONRPCRequest, ctx: ServerContext): AgentCall =>
-    agentCall(request, ctx, {
-      era: serving.era,
-      server,
-      caller: serving.caller(),
-      logLevel: levels.of(server),
-      answerMs: SURFACE_LIMITS.answerMs,
-      headers: serving.headers?.(ctx.mcpReq.id),
-    });
+  const call = (method: string, ctx: ServerContext): AgentCall => callOf(core, serving, server, method, ctx.mcpReq);
   const methods = core.methods[serving.exposure];
   if (serving.method === undefined || methods.has(serving.method)) {
-    server.fallbackRequestHandler = (request, ctx) => answer(core, methods, request, () => call(request, ctx)) as never;
+    server.fallbackRequestHandler = (request, ctx) => answer(core, methods, request, () => call(request.method, ctx)) as never;
   }
   if (serving.era === "legacy") legacyHandlers(server, call, passing, levels);
   if (serving.lives === "connection") {
@@ -104,11 +96,38 @@ export function createServer(core: ServingCore, serving: ServeOptions): Server {
   return server;
 }
 
-async function answer(core: ServingCore, methods: Methods, request: JSONRPCRequest, call: () => AgentCall): Promise<JsonObject> {
+function callOf(core: ServingCore, serving: ServeOptions, server: Server, method: string, asking: Asking): AgentCall {
+  return agentCall(method, asking, {
+    era: serving.era,
+    server,
+    caller: serving.caller(),
+    logLevel: core.levels.of(server),
+    answerMs: SURFACE_LIMITS.answerMs,
+    headers: serving.headers?.(asking.id),
+  });
+}
+
+/** Answers a request as the protocol object `server` would have, for those that pass it by. Rejects with ProtocolError. */
+export function answerBeside(
+  core: ServingCore,
+  serving: ServeOptions,
+  server: Server,
+  request: { readonly method: string; readonly params: JsonObject },
+  asking: Asking,
+): Promise<JsonObject> {
+  return answer(core, core.methods[serving.exposure], request, () => callOf(core, serving, server, request.method, asking));
+}
+
+async function answer(
+  core: ServingCore,
+  methods: Methods,
+  request: { readonly method: string; readonly params?: unknown },
+  call: () => AgentCall,
+): Promise<JsonObject> {
   const handler = methods.get(request.method);
   if (handler === undefined) throw new ProtocolError(RPC.methodNotFound, `Method not found: ${request.method}`);
   try {
-    return await handler(isJsonObject(request.params) ? request.params : {}, call());
+    return await handler(paramsOf(request.params), call());
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     throw protocolError(core.blame(error, request.method));
@@ -118,7 +137,7 @@ async function answer(core: ServingCore, methods: Methods, request: JSONRPCReque
 /** What only older sessions have: a log level and followed resources, both ended with the session. */
 function legacyHandlers(
   server: Server,
-  call: (request: JSONRPCRequest, ctx: ServerContext) => AgentCall,
+  call: (method: string, ctx: ServerContext) => AgentCall,
   passing: Passing,
   levels: Levels,
 ): void {
@@ -126,7 +145,7 @@ function legacyHandlers(
     server.setRequestHandler(
       method,
       { params: anything },
-      async (params, ctx) => (await run(params, call({ jsonrpc: "2.0", id: ctx.mcpReq.id, method }, ctx))) as never,
+      async (params, ctx) => (await run(params, call(method, ctx))) as never,
     );
   };
   handle("logging/setLevel", (params) => {
@@ -142,6 +161,10 @@ function legacyHandlers(
     passing.unfollow(uriOf(params), server);
     return {};
   });
+}
+
+function paramsOf(params: unknown): JsonObject {
+  return isJsonObject(params as JsonObject | undefined) ? (params as JsonObject) : {};
 }
 
 function uriOf(params: JsonObject): string {
