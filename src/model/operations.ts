@@ -99,6 +99,21 @@ export interface SkillDetail extends SkillSummary {
   /** Successors by lineage for tools that are gone. */
   readonly successors: readonly LineageLink[];
 }
+/** A skill as other programs are served it. */
+export interface ServedSkill {
+  readonly name: string;
+  readonly description: string;
+  /** The front matter of SKILL.md as data, typed as YAML's core schema types it. */
+  readonly frontMatter: JsonObject;
+  /** By path; `digest` is the sha256 of the bytes in hex, `size` their number. */
+  readonly files: readonly { readonly path: string; readonly digest: string; readonly size: number }[];
+}
+export interface ServedSkills {
+  /** Active skills, by name. */
+  readonly skills: readonly ServedSkill[];
+  /** Active skills that cannot be served, and why. */
+  readonly leftOut: readonly { readonly skill: string; readonly why: string }[];
+}
 export interface SkillRevision {
   readonly revision: number;
   readonly time: string;
@@ -180,6 +195,10 @@ export interface Operations {
 
   skills(filter: { tier?: string; standing?: string }): Promise<readonly SkillSummary[]>;
   skill(name: string): Promise<SkillDetail>;
+  /** Active skills that this caller may use all tools of. */
+  servedSkills(caller: Caller): ServedSkills;
+  /** Text of one file of such a skill; undefined where it has none of this name. Throws Fault `skill-unknown`. */
+  servedFile(skill: string, path: string, caller: Caller): string | undefined;
   skillHistory(name: string): Promise<readonly SkillRevision[]>;
   approveSkill(name: string, caller: Caller): Promise<SkillSummary>;
   pinSkill(name: string, pinned: boolean, caller: Caller): Promise<SkillSummary>;

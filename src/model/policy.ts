@@ -194,6 +194,8 @@ export const SURFACE_LIMITS = Object.freeze({
   gatherMs: 10 * seconds,
   /** Pages of one gathered list: a cursor that never ends is a fault of the upstream. */
   gatherPages: 1_000,
+  /** Entries on one page of skills/list: hosts read them all, a few hundred bytes each. */
+  skillsPerPage: 200,
   /** A call that waits for the agent's answer to a question is given up after this. */
   answerMs: 10 * minutes,
   /** Calls that wait so at the same time. */

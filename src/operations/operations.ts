@@ -29,6 +29,7 @@ import {
   whyOf,
 } from "./library.js";
 import { listReports, maintain, readReport } from "./maintenance.js";
+import { servedFile, servedSkills } from "./served.js";
 import { exploreCapabilities, readView, replayView, retrieveTools, startTask } from "./views.js";
 
 export function createOperations(desk: Desk): Operations {
@@ -61,6 +62,8 @@ export function createOperations(desk: Desk): Operations {
 
     skills: async (filter) => listSkills(desk, filter),
     skill: async (name) => readSkill(desk, name),
+    servedSkills: (caller) => servedSkills(desk, caller),
+    servedFile: (name, path, caller) => servedFile(desk, name, path, caller),
     skillHistory: (name) => skillHistory(desk, name),
     approveSkill: (name, caller) => approveSkill(desk, name, caller),
     pinSkill: (name, pinned, caller) => pinSkill(desk, name, pinned, caller),
@@ -103,11 +106,7 @@ function onAnnounce(desk: Desk, listener: (what: Announcement) => void): () => v
   });
   const stopEffects = desk.steward.onEffect((effect) => {
     if (effect.kind === "announce-tools") listener("tools");
-    else if (effect.kind === "announce-skills") {
-      listener("skills");
-      // Planning skills are offered as prompts.
-      listener("prompts");
-    }
+    else if (effect.kind === "announce-skills") listener("skills");
   });
   return () => {
     stopUpstreams();

@@ -154,6 +154,41 @@ export function splitFile(text: string): (SplitFile & { readonly blankLines: num
   return { bom, lineEnd, head, body: lines.slice(end + 1).join("\n"), blankLines: first };
 }
 
+/**
+ * The front matter as plain data, typed as the YAML core schema types it: what any reader of the file makes of it. Where our own
+ * lenient reading would repair or skip something, other readers see something else or nothing: then it is refused.
+ */
+export function frontMatterData(text: string): { readonly data: JsonObject } | Refusal {
+  const split = splitFile(text);
+  if ("refused" in split) return split;
+  if (split.blankLines > 0) return refusal("front-matter-late", "The front matter does not start on the first line.");
+  const own = readOwnHead(split.head);
+  if (own !== undefined) return { data: Object.fromEntries(own) };
+  const shape = shapeRefusal(split.head);
+  if (shape !== undefined) return shape;
+  const document = parseDocument(split.head, {
+    schema: "core",
+    strict: true,
+    uniqueKeys: true,
+    logLevel: "silent",
+    version: "1.2",
+  });
+  const [error] = document.errors;
+  if (error !== undefined) return refusal("front-matter-yaml", `The front matter is not YAML: ${firstLine(error)}.`);
+  const hostile = isMap(document.contents)
+    ? findHostile(document)
+    : refusal("front-matter-not-a-map", "The front matter is not a map.");
+  if (hostile !== undefined) return hostile;
+  let unsayable = false;
+  const json = JSON.stringify(document.toJS({ maxAliasCount: 0 }), (_key, value: JsonValue) => {
+    // NaN and infinities have no JSON; they would arrive as null.
+    unsayable ||= typeof value === "number" && !Number.isFinite(value);
+    return value;
+  });
+  if (unsayable) return refusal("front-matter-yaml", "The front matter has a number that JSON has not.");
+  return { data: JSON.parse(json) as JsonObject };
+}
+
 /** What must not reach the YAML parser: nesting that could exhaust its stack, and text after the end of the document. */
 function shapeRefusal(head: string): Refusal | undefined {
   let open = 0;

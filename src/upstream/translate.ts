@@ -56,6 +56,9 @@ const READING = new Set([
   "resources/list",
   "resources/templates/list",
   "resources/read",
+  "resources/directory/read",
+  "skills/list",
+  "skills/get",
   "completion/complete",
 ]);
 export function onlyReads(method: string): boolean {

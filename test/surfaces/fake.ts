@@ -2,10 +2,19 @@
  * A small honest Operations in memory: tools that run, episodes that count, faults where the real ones come.
  * Surfaces are tested against it alone.
  */
+import { createHash } from "node:crypto";
 import { Fault } from "../../src/model/fault.js";
 import type { CallAnswer, Counted } from "../../src/model/facade.js";
 import type { JsonObject, JsonValue } from "../../src/model/json.js";
-import type { Announcement, Caller, DirectTool, Operations, SkillDetail, SkillSummary } from "../../src/model/operations.js";
+import type {
+  Announcement,
+  Caller,
+  DirectTool,
+  Operations,
+  ServedSkill,
+  SkillDetail,
+  SkillSummary,
+} from "../../src/model/operations.js";
 import type { CallOptions, UpstreamStatus } from "../../src/model/ports.js";
 import type { Standing } from "../../src/model/standing.js";
 import type { View } from "../../src/model/view.js";
@@ -355,6 +364,14 @@ export function fakeOperations(
         .filter((skill) => filter.standing === undefined || skill.standing.standing === filter.standing)
         .map(summary),
     skill: async (name: string) => skillOf(name),
+    servedSkills: () => ({
+      skills: skills.filter((skill) => skill.standing.standing === "active").map(served),
+      leftOut: [],
+    }),
+    servedFile: (name: string, path: string) => {
+      if (skillOf(name).standing.standing !== "active") throw new Fault("skill-unknown", `${name} rests.`);
+      return skillOf(name).files[path];
+    },
     skillHistory: async (name: string) => [
       { revision: 1, time: NOW, cause: "starter", edit: undefined, files: skillOf(name).files },
     ],
@@ -460,11 +477,23 @@ export function plan(name: string, standing: Standing = active): SkillDetail {
     pinned: false,
     tools: ["shop/get_order"],
     text: "## Steps\n1. Look it up: `shop/get_order`.",
-    files: { "SKILL.md": "---\nname: x\n---\n" },
+    files: {
+      "SKILL.md": `---\nname: ${name}\ndescription: Cancel an order for a customer.\n---\n\n## Steps\n`,
+      "references/contract.json": "{}\n",
+    },
     contract: { format: "contract/1", requires: [], uses: [], produces: [], evidence: [] },
     problems: [],
     successors: [],
   };
+}
+
+function served({ name, description, files }: SkillDetail): ServedSkill {
+  const listed = Object.entries(files).map(([path, body]) => ({
+    path,
+    digest: createHash("sha256").update(body).digest("hex"),
+    size: Buffer.byteLength(body),
+  }));
+  return { name, description, frontMatter: { name, description }, files: listed };
 }
 
 function summary(skill: SkillDetail): SkillSummary {

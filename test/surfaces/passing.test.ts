@@ -43,7 +43,7 @@ const call = async (url: string, method: string, params: JsonObject = {}): Promi
 
 describe("resources of upstreams", () => {
   it("are listed under their label, in stable order, with everything else as it was", async () => {
-    const { url } = await start({ operations: fakeOperations([library("zoo"), library("ark")]) });
+    const { url } = await start({ operations: fakeOperations([library("zoo"), library("ark")], []) });
     for (const client of [await legacyClient(url), await currentClient(url, "modern")]) {
       const { resources } = await client.listResources();
       expect(resources).toEqual([
@@ -60,7 +60,7 @@ describe("resources of upstreams", () => {
   });
 
   it("are read under the name they were listed by, and their contents bear it too", async () => {
-    const { url, operations } = await start({ operations: fakeOperations([library("ark"), library("zoo")]) });
+    const { url, operations } = await start({ operations: fakeOperations([library("ark"), library("zoo")], []) });
     const client = await legacyClient(url);
     const uri = "steward://upstream/zoo/db://zoo/7/row";
     expect((await client.readResource({ uri })).contents).toEqual([{ uri, text: "of zoo", _meta: { "own/y": 1 } }]);
@@ -68,7 +68,7 @@ describe("resources of upstreams", () => {
   });
 
   it("are found by the name that a tool's result gives them", async () => {
-    const { url } = await start({ operations: fakeOperations([library("ark"), library("zoo")]) });
+    const { url } = await start({ operations: fakeOperations([library("ark"), library("zoo")], []) });
     const client = await legacyClient(url);
     expect((await client.readResource({ uri: "file:///zoo.txt" })).contents).toEqual([
       { uri: "file:///zoo.txt", text: "of zoo", _meta: { "own/y": 1 } },
@@ -76,7 +76,7 @@ describe("resources of upstreams", () => {
   });
 
   it("that nobody has are an error that names the URI, never an empty answer", async () => {
-    const { url } = await start({ operations: fakeOperations([library("ark")]) });
+    const { url } = await start({ operations: fakeOperations([library("ark")], []) });
     for (const uri of ["file:///nothing", "steward://upstream/nobody/file:///x", "steward://results/none"]) {
       const answer = await call(url, "resources/read", { uri });
       expect(answer["error"], uri).toMatchObject({ code: -32602 });
@@ -94,9 +94,9 @@ describe("resources of upstreams", () => {
           return at < 3 ? { ...page, nextCursor: String(at + 1) } : { ...page, nextCursor: "" };
         },
       });
-    const whole = await start({ operations: fakeOperations([paged(false)]) });
+    const whole = await start({ operations: fakeOperations([paged(false)], []) });
     expect(((await call(whole.url, "resources/list"))["result"] as JsonObject)["resources"]).toHaveLength(4);
-    const broken = await start({ operations: fakeOperations([paged(true)]) });
+    const broken = await start({ operations: fakeOperations([paged(true)], []) });
     const result = (await call(broken.url, "resources/list"))["result"] as JsonObject;
     expect(result["resources"]).toEqual([]);
     expect(JSON.stringify(result["_meta"])).toContain("the third page");
@@ -104,7 +104,7 @@ describe("resources of upstreams", () => {
 
   it("whose list never ends are left out, and it is said why", async () => {
     const stuck = library("ark", { pass: () => ({ resources: [], nextCursor: "again" }) });
-    const { url } = await start({ operations: fakeOperations([stuck, library("zoo")]) });
+    const { url } = await start({ operations: fakeOperations([stuck, library("zoo")], []) });
     const result = (await call(url, "resources/list"))["result"] as JsonObject;
     expect(result["resources"]).toHaveLength(1);
     expect(JSON.stringify(result["_meta"])).toContain("ark never ends");
@@ -125,7 +125,7 @@ describe("resources of upstreams", () => {
         return inner.pass?.(method, params, options) ?? {};
       },
     } as FakeUpstream;
-    const { url } = await start({ operations: fakeOperations([ark]) });
+    const { url } = await start({ operations: fakeOperations([ark], []) });
     const list = async () => ((await call(url, "resources/list"))["result"] as { resources: unknown[] }).resources.length;
     expect(await list()).toBe(1);
     state = "away";
@@ -142,6 +142,7 @@ describe("resources of upstreams", () => {
     const { url } = await start({ operations: fakeOperations([library("ark", { prefix: "" }), library("zoo")]) });
     const client = await legacyClient(url);
     expect((await client.listResources()).resources.map((resource) => resource.uri)).toEqual([
+      "skill://library/plan-cancel-order/SKILL.md",
       "file:///ark.txt",
       "steward://upstream/zoo/file:///zoo.txt",
     ]);

@@ -6,7 +6,14 @@ const label = fc.stringMatching(/^[A-Za-z0-9._-]{1,32}$/).filter((text) => !text
 const uri = fc.oneof(
   fc.webUrl({ withQueryParameters: true, withFragments: true }),
   fc.string({ minLength: 1 }),
-  fc.constantFrom("file:///a/../b", "test://template/{id}/data", "steward://upstream/other/x", "a:b"),
+  fc.constantFrom(
+    "file:///a/../b",
+    "test://template/{id}/data",
+    "steward://upstream/other/x",
+    "a:b",
+    "skill://docs/pdf/SKILL.md",
+    "skill://upstream/x/y",
+  ),
 );
 
 describe("names of what belongs to an upstream", () => {

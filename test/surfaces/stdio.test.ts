@@ -341,7 +341,7 @@ describe("the bridge, when the daemon goes and comes back", () => {
         return { resources: [] };
       },
     };
-    const agent = await carried(fakeOperations([docs]), "breakable");
+    const agent = await carried(fakeOperations([docs], []), "breakable");
     await agent.hello();
     const pending = agent.ask("resources/list");
     await until(() => asked === 1);

@@ -43,9 +43,12 @@ export function createAnnouncer(operations: Operations, facadeTools: () => reado
       return;
     }
     if (what !== "skills") passing.gatherer.forget();
-    const list: ListName = what === "resources" ? "resources" : "prompts";
-    listMoved("facade", list);
-    listMoved("direct", list);
+    // Skills are offered as prompts and as resources; the Skills extension tells of their moves by the latter.
+    const lists: readonly ListName[] = what === "skills" ? ["prompts", "resources"] : [what];
+    for (const list of lists) {
+      listMoved("facade", list);
+      listMoved("direct", list);
+    }
   });
   const stopUpdates = operations.onResourceUpdated?.((label, own) => {
     const uris = passing.followedAs(label, own);

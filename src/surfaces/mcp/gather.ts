@@ -12,8 +12,10 @@ import type { Caller, Operations } from "../../model/operations.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
 import type { UpstreamStatus } from "../../model/ports.js";
 import { qualifyName, qualifyUri } from "./qualify.js";
+import { qualifyEntry } from "./skill-entry.js";
+import { SKILLS } from "./translate.js";
 
-export type Kind = "resources" | "templates" | "prompts";
+export type Kind = "resources" | "templates" | "prompts" | "skills";
 
 interface KindForm {
   readonly method: string;
@@ -31,6 +33,7 @@ const FORMS: Readonly<Record<Kind, KindForm>> = {
     qualify: renamed("uriTemplate", qualifyUri),
   },
   prompts: { method: "prompts/list", field: "prompts", capability: "prompts", qualify: renamed("name", qualifyName) },
+  skills: { method: SKILLS.list, field: "skills", capability: SKILLS.extension, qualify: qualifyEntry },
 };
 
 function renamed(field: string, qualify: (label: string, prefix: string | undefined, own: string) => string) {
@@ -48,7 +51,7 @@ export interface Gathered {
 export interface Gatherer {
   /** All items of one kind, by label and then in the upstream's order. */
   list(kind: Kind, caller: Caller, signal: AbortSignal): Promise<Gathered>;
-  /** Upstreams this caller may use that declare a capability, by label. */
+  /** Upstreams this caller may use that declare a capability or an extension, by label. */
   having(capability: string, caller: Caller): readonly UpstreamStatus[];
   /** Label of the upstream that lists exactly this unqualified resource URI, as far as lists are known. */
   ownerOf(uri: string, caller: Caller): string | undefined;
@@ -69,7 +72,10 @@ export function createGatherer(operations: Operations): Gatherer {
       .filter((status) => caller.upstreams === undefined || caller.upstreams.has(status.label))
       .sort((a, b) => (a.label < b.label ? -1 : 1));
   }
-  const declares = (status: UpstreamStatus, capability: string): boolean => isJsonObject(status.capabilities?.[capability]);
+  const declares = ({ capabilities }: UpstreamStatus, capability: string): boolean => {
+    const extensions = capabilities?.["extensions"];
+    return isJsonObject(capabilities?.[capability]) || (isJsonObject(extensions) && isJsonObject(extensions[capability]));
+  };
   const offered = (status: UpstreamStatus): boolean => status.presence.state !== "parked" && status.presence.state !== "disabled";
 
   async function one(

@@ -10,6 +10,7 @@ import { SURFACE_LIMITS } from "../../model/policy.js";
 import type { AgentCall } from "./agent-call.js";
 import type { Passing } from "./passing.js";
 import type { ToolCalls } from "./tools.js";
+import { SKILLS } from "./translate.js";
 
 export type Handler = (params: JsonObject, call: AgentCall) => Promise<JsonObject> | JsonObject;
 export type Methods = ReadonlyMap<string, Handler>;
@@ -25,6 +26,9 @@ export function createMethods(tools: ToolCalls, passing: Passing, toolsTtlMs: nu
     ["resources/read", (params, call) => passing.readResource(params, call)],
     ["prompts/list", async (_params, call) => kept(call, ttlMs, await passing.listPrompts(call))],
     ["prompts/get", (params, call) => passing.getPrompt(params, call)],
+    [SKILLS.list, async (params, call) => kept(call, ttlMs, await passing.skills.list(params, call))],
+    [SKILLS.get, async (params, call) => kept(call, ttlMs, await passing.skills.get(params, call))],
+    [SKILLS.directory, async (params, call) => kept(call, ttlMs, await passing.skills.readDirectory(params, call))],
     ["completion/complete", (params, call) => passing.complete(params, call)],
   ]);
 }

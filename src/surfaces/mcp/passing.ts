@@ -3,7 +3,7 @@
  *
  * Owns: where a prompt name or URI leads, own prompts (planning skills) and resources (kept results), subscriptions.
  * Speaks: AgentCall and MCP params in; MCP results out, the upstream's own except for qualified URIs.
- * Never: tools (tools.ts), the Skills extension.
+ * Never: tools (tools.ts), what the Skills extension means (skills.ts).
  */
 import { isJsonObject } from "../../model/json.js";
 import type { JsonObject } from "../../model/json.js";
@@ -18,6 +18,8 @@ import type { Place } from "./qualify.js";
 import type { Questions } from "./questions.js";
 import { plainOptions } from "./questions.js";
 import { skillPrompt, skillPrompts } from "./skill-prompts.js";
+import { createSkills } from "./skills.js";
+import type { Skills } from "./skills.js";
 import { invalidParams, META } from "./translate.js";
 
 export interface Passing extends Following {
@@ -30,6 +32,7 @@ export interface Passing extends Following {
   /** The URIs by which agents may follow a resource that its upstream spells `uri`. */
   followedAs(label: string, uri: string): readonly string[];
   readonly gatherer: Gatherer;
+  readonly skills: Skills;
 }
 
 /** Where the names that agents use lead. */
@@ -75,6 +78,13 @@ export function createPassing(operations: Operations, questions: Questions): Pas
   const pass = (place: Place, method: string, params: JsonObject, call: AgentCall): Promise<JsonObject> =>
     questions.run(call, (options) => operations.passThrough(place.label, method, params, call.caller, options));
 
+  const skills = createSkills(operations, {
+    gatherer,
+    placeOf: (uri, call) => places.ofUri(uri, call.caller),
+    prefixOf: places.prefixOf,
+    pass,
+  });
+
   async function readUnknown(uri: string, params: JsonObject, call: AgentCall): Promise<JsonObject> {
     // A link in a tool's result names its resource as the upstream does: whoever has it answers.
     for (const status of gatherer.having("resources", call.caller)) {
@@ -90,8 +100,9 @@ export function createPassing(operations: Operations, questions: Questions): Pas
 
   return {
     gatherer,
+    skills,
     async listResources(call) {
-      return listed("resources", await gatherer.list("resources", call.caller, call.signal));
+      return listed("resources", await gatherer.list("resources", call.caller, call.signal), skills.resources(call));
     },
     async listTemplates(call) {
       const gathered = await gatherer.list("templates", call.caller, call.signal);
@@ -105,6 +116,8 @@ export function createPassing(operations: Operations, questions: Questions): Pas
         const { mimeType, text } = operations.keptResult(id);
         return { contents: [{ uri, mimeType, text }] };
       }
+      const ofSkill = skills.read(uri, call);
+      if (ofSkill !== undefined) return ofSkill;
       const place = places.ofUri(uri, call.caller);
       if (place === undefined) return readUnknown(uri, params, call);
       const result = await pass(place, "resources/read", { ...params, uri: place.own }, call);

@@ -1,13 +1,16 @@
 /**
- * Names of what belongs to upstreams, as agents see them: prompts and resources under their label, and back.
+ * Names of what belongs to upstreams, as agents see them: prompts, resources and skills under their label, and back.
  *
- * Owns: the two spellings (`label__name`, `steward://upstream/<label>/<uri>`) and their inverse.
+ * Owns: the spellings (`label__name`, `steward://upstream/<label>/<uri>`, `skill://upstream/<label>/…`) and their inverse.
  * Speaks: strings. Both directions are pure functions of label and prefix: nothing has to be remembered to go back.
  * Never: tool names (catalog/name.ts) or any lookup in upstreams.
  */
 
 /** URIs under this belong to upstreams; the upstream's own URI follows the label unchanged, templates included. */
 const UPSTREAM_URI = "steward://upstream/";
+/** The same for URIs of this scheme, which they keep: hosts know skills by it. */
+const SKILL_SCHEME = "skill://";
+const UPSTREAM_SKILL = `${SKILL_SCHEME}upstream/`;
 /** URIs under this are results that were too large for one answer. */
 const RESULT_URI = "steward://results/";
 /** The whole of it, or one page. */
@@ -21,7 +24,10 @@ export interface Place {
 
 /** An upstream with the prefix `""` shows prompts and resources as it spells them. */
 export function qualifyUri(label: string, prefix: string | undefined, uri: string): string {
-  return prefix === "" ? uri : `${UPSTREAM_URI}${label}/${uri}`;
+  if (prefix === "") return uri;
+  return uri.startsWith(SKILL_SCHEME)
+    ? `${UPSTREAM_SKILL}${label}/${uri.slice(SKILL_SCHEME.length)}`
+    : `${UPSTREAM_URI}${label}/${uri}`;
 }
 export function qualifyName(label: string, prefix: string | undefined, name: string): string {
   return prefix === "" ? name : `${label}__${name}`;
@@ -29,10 +35,12 @@ export function qualifyName(label: string, prefix: string | undefined, name: str
 
 /** Inverse of qualifyUri for prefixed upstreams; undefined for any other URI. */
 export function splitUri(uri: string): Place | undefined {
-  if (!uri.startsWith(UPSTREAM_URI)) return undefined;
-  const rest = uri.slice(UPSTREAM_URI.length);
+  const skill = uri.startsWith(UPSTREAM_SKILL);
+  if (!skill && !uri.startsWith(UPSTREAM_URI)) return undefined;
+  const rest = uri.slice((skill ? UPSTREAM_SKILL : UPSTREAM_URI).length);
   const slash = rest.indexOf("/");
-  return slash <= 0 ? undefined : { label: rest.slice(0, slash), own: rest.slice(slash + 1) };
+  if (slash <= 0) return undefined;
+  return { label: rest.slice(0, slash), own: `${skill ? SKILL_SCHEME : ""}${rest.slice(slash + 1)}` };
 }
 
 /** Inverse of qualifyName: labels contain no `__` and do not end in `_`, so the first `__` after a label is the seam. */

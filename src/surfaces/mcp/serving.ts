@@ -22,7 +22,7 @@ import type { Handler, Methods } from "./methods.js";
 import type { Passing } from "./passing.js";
 import { plainOptions } from "./questions.js";
 import type { Exposure } from "./tools.js";
-import { invalidParams, protocolError, RPC } from "./translate.js";
+import { invalidParams, protocolError, RPC, SKILLS } from "./translate.js";
 
 export interface ServeOptions {
   readonly exposure: Exposure;
@@ -55,6 +55,7 @@ const CAPABILITIES = {
   resources: { listChanged: true, subscribe: true },
   completions: {},
   logging: {},
+  extensions: { [SKILLS.extension]: { directoryRead: true } },
 };
 
 /** Validators of the SDK are never asked: nothing that passes is validated by it. */

@@ -45,6 +45,17 @@ export const META = Object.freeze({
   trace: ["traceparent", "tracestate", "baggage"] as const,
 });
 
+/** The Skills extension. */
+export const SKILLS = Object.freeze({
+  extension: "io.modelcontextprotocol/skills",
+  list: "skills/list",
+  get: "skills/get",
+  directory: "resources/directory/read",
+  directoryType: "inode/directory",
+  file: "SKILL.md",
+  digest: "sha256:",
+});
+
 interface McpForm {
   /** JSON-RPC code where the fault answers a request that has no tool result. */
   readonly code: number;

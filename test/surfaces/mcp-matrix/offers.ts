@@ -1,4 +1,5 @@
 /** Resources, prompts, completions, instructions, and what is told of their moves. */
+import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { isJsonObject, type JsonObject } from "../../../src/model/json.js";
 import { call, ownItems, passes, refused, structured, until, uriOf, way, type Cell, type Feature, type Seen } from "./cell.js";
@@ -98,6 +99,31 @@ async function instructions(cell: Cell): Promise<Seen> {
   return passes;
 }
 
+const SKILLS = "skill://warehouse/pack-orders";
+
+async function skills(cell: Cell): Promise<Seen> {
+  const root = `skill://upstream/${cell.upstream.label}/warehouse/pack-orders`;
+  const qualified = (uri: unknown): string => String(uri).replace(SKILLS, root);
+  const [entry = {}] = (await cell.upstream.list("skills/list", "skills")).items;
+  const files = entry["resources"] as JsonObject[];
+  const expected = {
+    ...entry,
+    uri: qualified(entry["uri"]),
+    resources: files.map((file) => ({ ...file, uri: qualified(file["uri"]) })),
+  };
+  const { skills: listed } = await cell.agent.ask("skills/list");
+  expect((listed as JsonObject[]).filter((skill) => String(skill["uri"]).startsWith(root))).toEqual([expected]);
+  expect(withoutEnvelope(await cell.agent.ask("skills/get", { uri: expected.uri }))).toEqual({ skill: expected });
+  for (const { uri, digest, size } of files) {
+    const { contents } = await cell.agent.ask("resources/read", { uri: qualified(uri) });
+    const text = String((contents as JsonObject[])[0]?.["text"]);
+    expect([Buffer.byteLength(text), `sha256:${createHash("sha256").update(text).digest("hex")}`]).toEqual([size, digest]);
+  }
+  const { resources } = await cell.agent.ask("resources/directory/read", { uri: root });
+  expect((resources as JsonObject[]).map((child) => child["uri"])).toEqual([`${root}/SKILL.md`, `${root}/references`]);
+  return passes;
+}
+
 const group = "What else is offered";
 export const OFFERS: readonly Feature[] = [
   { group, name: "`resources/list`, all pages", probe: wholeList("resources/list", "resources", "uri", byUri) },
@@ -113,6 +139,7 @@ export const OFFERS: readonly Feature[] = [
   { group, name: "`prompts/get`", probe: prompts },
   { group, name: "`completion/complete`, for prompts and templates", probe: completions },
   { group, name: "`instructions` (at `/mcp/direct`)", probe: instructions },
+  { group, name: "skills: list, get, files by digest, folders", probe: skills },
   { group, name: "tools moved", probe: moves("tools") },
   { group, name: "prompts moved", probe: moves("prompts") },
   { group, name: "resources moved", probe: moves("resources") },
