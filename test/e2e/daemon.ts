@@ -28,9 +28,13 @@ export function dropHome(home: string): void {
   rmSync(home, { recursive: true, force: true });
 }
 
-/** Starts the built daemon on a home, on any free port. */
-export async function startDaemon(home: string, flags: readonly string[] = ["--starter"]): Promise<Daemon> {
-  const child = spawn(process.execPath, [main, "serve", "--home", home, "--port", "0", ...flags], {
+/** Starts the built daemon on a home, on any free port; `node`: flags of the runtime itself. */
+export async function startDaemon(
+  home: string,
+  flags: readonly string[] = ["--starter"],
+  node: readonly string[] = [],
+): Promise<Daemon> {
+  const child = spawn(process.execPath, [...node, main, "serve", "--home", home, "--port", "0", ...flags], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1", STEWARD_LOG: "info" },
   });
