@@ -104,3 +104,30 @@ export function parentOf(field: string): string | undefined {
   const dot = field.lastIndexOf(".");
   return dot < 0 ? undefined : field.slice(0, dot);
 }
+
+/** The arguments without their redacted leaves. An item of a list cannot be taken out alone: the whole list goes. */
+export function withoutRedacted(
+  args: JsonObject,
+  pointers: readonly string[],
+): { args: JsonObject; redacted: ReadonlySet<string> } {
+  const redacted = new Set<string>();
+  const at = pointers.map((pointer) => pointer.split("/").slice(1).map(unescaped));
+  const strip = (value: JsonValue, paths: readonly (readonly string[])[], here: string): JsonValue | undefined => {
+    if (paths.some((path) => path.length === 0)) return taken(here);
+    if (paths.length === 0 || typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return taken(here);
+    const entries = Object.entries(value).flatMap(([key, member]): [string, JsonValue][] => {
+      const inside = paths.filter(([first]) => first === key).map((path) => path.slice(1));
+      const left = strip(member, inside, here === "" ? key : `${here}.${key}`);
+      return left === undefined ? [] : [[key, left]];
+    });
+    return Object.fromEntries(entries);
+  };
+  const taken = (here: string): undefined => void redacted.add(here);
+  const left = strip(args, at, "");
+  return { args: isJsonObject(left) ? left : {}, redacted };
+}
+
+function unescaped(token: string): string {
+  return token.replaceAll("~1", "/").replaceAll("~0", "~");
+}

@@ -209,7 +209,7 @@ function readPolicy(section: JsonObject, note: Note): Policy {
       );
     else policy[name] = read;
   };
-  for (const part of ["policy", "exposure", "evidence"] as const) {
+  for (const part of ["policy", "exposure", "evidence", "maintain"] as const) {
     const values = section[part];
     if (values === undefined) continue;
     if (!isJsonObject(values)) {
@@ -217,7 +217,7 @@ function readPolicy(section: JsonObject, note: Note): Policy {
       continue;
     }
     for (const [name, value] of Object.entries(values)) {
-      const own = part === "evidence" && name === "keep" ? "evidenceKeep" : name;
+      const own = part === "evidence" || part === "maintain" ? `${part}${name.slice(0, 1).toUpperCase()}${name.slice(1)}` : name;
       set(own, value, `steward.${part}.${name}`);
     }
   }

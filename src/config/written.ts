@@ -83,6 +83,12 @@ export const stewardSection = z.strictObject({
     .optional()
     .describe("Overrides of defaults, by name. Durations and sizes are numbers in the unit of the name, or texts with a unit."),
   exposure: z.strictObject({ maxNameLength: amountSchema(BOUNDS.maxNameLength).optional() }).optional(),
+  maintain: z
+    .strictObject({
+      auto: z.boolean().optional().describe("Run maintenance by itself after a settled version. Default false."),
+      planning: z.enum(["revised", "frozen"]).optional().describe("`frozen`: planning skills stay as they were extracted."),
+    })
+    .optional(),
   evidence: z.strictObject({ keep: z.enum(["shape", "full"]).optional() }).optional(),
   http: z
     .strictObject({

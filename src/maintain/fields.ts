@@ -1,5 +1,5 @@
 /** Does a dotted field stand in a schema? Where a schema says nothing about a place, the field may be there. */
-import { isJsonObject, type JsonValue } from "../model/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 
 /** True where the schema rules the field out: known properties that lack it, at any level that lists properties. */
 export function mayNotExist(schema: JsonValue, field: string): boolean {
@@ -56,4 +56,12 @@ function resolve(root: JsonValue, schema: JsonValue): JsonValue {
     current = node ?? {};
   }
   return current;
+}
+
+export function requiredOf(schema: JsonObject): string[] {
+  return Array.isArray(schema["required"]) ? schema["required"].filter((name) => typeof name === "string") : [];
+}
+
+export function propertiesOf(schema: JsonObject): JsonObject {
+  return isJsonObject(schema["properties"]) ? schema["properties"] : {};
 }

@@ -5,14 +5,19 @@
  * Speaks: proposed edits and the present catalog; sentences out.
  * Never: applying, repairing or remembering anything.
  */
-import { isJsonObject, type JsonObject } from "../model/json.js";
+import { isJsonObject } from "../model/json.js";
+import { validates, withoutRedacted } from "../catalog/usage.js";
+import type { DepartedTool } from "../model/catalog.js";
+import type { Evidence } from "../model/episode.js";
+import type { LineageLink } from "../model/lineage.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { ProposedEdit } from "../model/maintenance.js";
 import type { Provenance, Requirement, Skill } from "../model/skill.js";
 import type { Tool } from "../model/tool.js";
 import { lintSkill } from "../skills/lint.js";
 import { parseSkill } from "../skills/text.js";
-import { mayNotExist } from "./fields.js";
+import { mayNotExist, requiredOf } from "./fields.js";
+import { presentCall } from "./present-call.js";
 
 export interface GateContext {
   readonly tools: ReadonlyMap<ToolKey, Tool>;
@@ -21,12 +26,19 @@ export interface GateContext {
   readonly pinned: ReadonlySet<string>;
   readonly provenance: (skill: string) => Provenance | undefined;
   readonly rejected: ReadonlySet<string>;
+  /** A trajectory by digest, where it is at hand. */
+  readonly recorded: (digest: string) => Evidence | undefined;
+  readonly departed: ReadonlyMap<ToolKey, DepartedTool>;
+  readonly links: readonly LineageLink[];
 }
 
 interface GateRule {
   readonly id: string;
   readonly check: (edit: ProposedEdit, written: Skill, context: GateContext) => readonly string[];
 }
+
+/** How the finding begins that a skill builds on is not there. */
+export const USES_MISSING = "It uses";
 
 /** Every rule by itself, so that a test can take one out and see that it was needed. */
 export const GATE_RULES: readonly GateRule[] = [
@@ -47,6 +59,7 @@ export const GATE_RULES: readonly GateRule[] = [
     id: "reads-exist",
     check: (_edit, written, context) => written.contract.requires.flatMap((need) => missingReads(need, context)),
   },
+  { id: "recorded-calls", check: checkRecorded },
   { id: "uses-exist", check: checkUses },
   { id: "steps-named", check: checkSteps },
 ];
@@ -105,7 +118,7 @@ function missingReads(need: Requirement, context: GateContext): string[] {
 function checkUses(_edit: ProposedEdit, written: Skill, context: GateContext): readonly string[] {
   return written.contract.uses
     .filter((used) => !context.skills.has(used as SkillName))
-    .map((used) => `It uses ${used}, which is not in the library.`);
+    .map((used) => `${USES_MISSING} ${used}, which is not in the library.`);
 }
 
 function checkSteps(_edit: ProposedEdit, written: Skill): readonly string[] {
@@ -115,10 +128,23 @@ function checkSteps(_edit: ProposedEdit, written: Skill): readonly string[] {
   );
 }
 
-export function requiredOf(schema: JsonObject): string[] {
-  return Array.isArray(schema["required"]) ? schema["required"].filter((name) => typeof name === "string") : [];
-}
-
-export function propertiesOf(schema: JsonObject): JsonObject {
-  return isJsonObject(schema["properties"]) ? schema["properties"] : {};
+/**
+ * The calls a skill was proven by, as they would be made now: mapped through lineage, with what the skill newly sets counted as given.
+ * A call that worked under the very contract of today proves nothing against it: some servers take more than they say.
+ */
+function checkRecorded(_edit: ProposedEdit, written: Skill, context: GateContext): readonly string[] {
+  const findings: string[] = [];
+  for (const { trajectory, steps } of written.contract.evidence) {
+    const evidence = context.recorded(trajectory);
+    for (const line of evidence?.calls ?? []) {
+      if (!steps.includes(line.seq) || line.isError) continue;
+      const { args, redacted } = withoutRedacted(isJsonObject(line.args) ? line.args : {}, line.redacted);
+      const mapped = presentCall({ ...line, args }, context, "any");
+      const need = mapped === undefined ? undefined : written.contract.requires.find((one) => one.tool === mapped.tool.key);
+      if (mapped === undefined || need === undefined || line.contract === mapped.tool.digests.contract) continue;
+      if (validates(mapped.tool.inputSchema, mapped.args, [...need.params, ...redacted]) === false)
+        findings.push(`The recorded call ${line.seq} of ${evidence?.episode ?? ""} does not fit ${mapped.tool.key}.`);
+    }
+  }
+  return findings;
 }

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js"
 import type { ToolKey } from "../model/ids.js";
 import type { Skill } from "../model/skill.js";
 import type { Tool } from "../model/tool.js";
-import { propertiesOf, requiredOf } from "./gate.js";
+import { propertiesOf, requiredOf } from "./fields.js";
 
 export interface Mapping {
   readonly params: Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 /**
- * What rules propose for skills that are due: rebinds through lineage, moved parameters, tool skills for tools that came.
+ * What rules propose: rebinds through lineage and moved parameters for skills that are due, skills that evidence teaches, tool skills
+ * for tools that came.
  *
  * Owns: which edit would mend a skill, and whether that edit is certain or for a person to look at.
  * Speaks: MaintenanceInput in, ProposedEdit out; every edit carries its evidence.
@@ -14,6 +15,7 @@ import type { Skill } from "../model/skill.js";
 import type { Tool } from "../model/tool.js";
 import { rewriteTool } from "../skills/rewrite.js";
 import { parseSkill } from "../skills/text.js";
+import { extractSkills } from "./extract/extract.js";
 import { withArguments } from "./arguments.js";
 import { mapsSafely, movedParameters, newRequired } from "./mapping.js";
 import { toolSkills } from "./tool-skills.js";
@@ -22,13 +24,15 @@ import { toolSkills } from "./tool-skills.js";
 export function proposeByRules(input: MaintenanceInput): ProposedEdit[] {
   const edits: ProposedEdit[] = [];
   for (const due of input.due) {
-    const edit = isEditable(due) ? mend(due, input) : undefined;
+    const edit = isEditable(due, input) ? mend(due, input) : undefined;
     if (edit !== undefined && !input.rejected.has(edit.signature)) edits.push(edit);
   }
-  return [...edits, ...toolSkills(input, edits)];
+  const learnt = extractSkills(input, edits);
+  return [...edits, ...learnt, ...toolSkills(input, edits)];
 }
 
-function isEditable(due: DueSkill): boolean {
+function isEditable(due: DueSkill, input: MaintenanceInput): boolean {
+  if (due.skill.tier === "planning" && input.planning === "frozen") return false;
   return !due.pinned && due.skill.provenance !== "human" && due.skill.provenance !== "import";
 }
 

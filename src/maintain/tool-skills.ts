@@ -1,4 +1,4 @@
-/** Tool skills from schemas: for tools that have none, of upstreams whose tools have some. */
+/** Tool skills from schemas: for tools that have none, of upstreams whose tools have some; for all of them where there is no skill yet. */
 import { sha256 } from "../catalog/canonical.js";
 import { isJsonObject } from "../model/json.js";
 import type { SkillName, UpstreamLabel } from "../model/ids.js";
@@ -8,8 +8,9 @@ import { SKILL_LIMITS } from "../model/policy.js";
 import type { Tool } from "../model/tool.js";
 import { renderBody } from "../skills/body.js";
 import { asName, draftProblems, parseSkill, renderSkill, TIER_PREFIX, type SkillDraft } from "../skills/text.js";
-import { propertiesOf, requiredOf } from "./gate.js";
+import { propertiesOf, requiredOf } from "./fields.js";
 import { typesOf } from "./mapping.js";
+import { sentenceAbout } from "./say.js";
 
 /** `mended`: edits of the same run; a tool skill that follows its tool to a new name describes it already. */
 export function toolSkills(input: MaintenanceInput, mended: readonly ProposedEdit[]): ProposedEdit[] {
@@ -23,10 +24,11 @@ export function toolSkills(input: MaintenanceInput, mended: readonly ProposedEdi
       labels.add(need.tool.slice(0, need.tool.indexOf("/")) as UpstreamLabel);
     }
   }
+  const isColdStart = input.skills.size === 0;
   const edits: ProposedEdit[] = [];
   const taken = new Set<string>(input.skills.keys());
   for (const tool of input.tools.values()) {
-    if (described.has(tool.key) || !labels.has(tool.label)) continue;
+    if (described.has(tool.key) || !(isColdStart || labels.has(tool.label))) continue;
     const edit = addSkill(tool, taken);
     if (edit === undefined || input.rejected.has(edit.signature)) continue;
     taken.add(edit.skill);
@@ -63,7 +65,7 @@ function freeName(tool: Tool, taken: ReadonlySet<string>): string {
 function draftFor(tool: Tool, name: string): SkillDraft {
   const required = requiredOf(tool.inputSchema);
   const properties = propertiesOf(tool.inputSchema);
-  const sentence = firstSentence(tool.description) || (tool.title ?? tool.name.replace(/[_-]+/g, " "));
+  const sentence = sentenceAbout(tool, SKILL_LIMITS.listedDescriptionChars);
   const effect = tool.annotations.readOnly
     ? "Reads only."
     : tool.annotations.destructive
@@ -77,7 +79,7 @@ function draftFor(tool: Tool, name: string): SkillDraft {
   return {
     name,
     tier: "tool",
-    description: shortened(plain(sentence), SKILL_LIMITS.listedDescriptionChars),
+    description: sentence,
     body: bodies.find(fits) ?? `\`${tool.key}\``,
     contract: {
       requires: [{ tool: tool.key, contractDigest: tool.digests.contract, params: required, reads: [] }],
@@ -86,19 +88,4 @@ function draftFor(tool: Tool, name: string): SkillDraft {
       evidence: [],
     },
   };
-}
-
-function firstSentence(text: string): string {
-  const line = text.split("\n").find((part) => part.trim() !== "") ?? "";
-  return /^(.*?[.!?])(\s|$)/.exec(line.trim())?.[1] ?? line.trim();
-}
-
-/** The format's descriptions have no angle brackets. */
-function plain(text: string): string {
-  return text.replace(/</g, "(").replace(/>/g, ")").trim() || "A tool.";
-}
-
-function shortened(text: string, most: number): string {
-  const points = [...text];
-  return points.length <= most ? text : `${points.slice(0, most - 1).join("")}…`;
 }

@@ -14,7 +14,8 @@ import type { ProposedEdit } from "../model/maintenance.js";
 import { LLM_LIMITS } from "../model/policy.js";
 import type { MaintenanceInput } from "../model/ports.js";
 import type { Contract, Requirement, Skill } from "../model/skill.js";
-import { gateEdit, requiredOf } from "../maintain/gate.js";
+import { gateEdit } from "../maintain/gate.js";
+import { requiredOf } from "../maintain/fields.js";
 import { mapsSafely } from "../maintain/mapping.js";
 import { CONTRACT_PATH, writeContract } from "../skills/contract.js";
 import { mentionedSkills, mentionedTools, withoutFences } from "../skills/mentions.js";
@@ -278,6 +279,9 @@ function checkByGate(edit: ProposedEdit, one: EditCase, input: MaintenanceInput)
     pinned: new Set(one.due.pinned ? [one.due.skill.name] : []),
     provenance: (name) => (name === one.due.skill.name ? one.due.skill.provenance : undefined),
     rejected: input.rejected,
+    recorded: (digest) => input.proofs.find((proof) => proof.digest === digest)?.evidence,
+    departed: input.departed,
+    links: input.links,
   });
   const [first] = findings;
   if (first !== undefined) throw new NoEdit(first);

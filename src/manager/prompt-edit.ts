@@ -11,7 +11,7 @@ import { isJsonObject, type JsonValue } from "../model/json.js";
 import { LLM_LIMITS } from "../model/policy.js";
 import type { DueSkill, MaintenanceInput } from "../model/ports.js";
 import type { Tool } from "../model/tool.js";
-import { propertiesOf } from "../maintain/gate.js";
+import { propertiesOf } from "../maintain/fields.js";
 import { sectionText } from "../skills/mentions.js";
 import { effectOf, shown, shownTool, type PromptParts } from "./prompt.js";
 

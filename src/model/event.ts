@@ -6,7 +6,7 @@
  * Never: callbacks, promises, sockets.
  */
 import type { PresenceState } from "./catalog.js";
-import type { CallLine, Episode, Outcome } from "./episode.js";
+import type { CallLine, Episode, Evidence, Outcome } from "./episode.js";
 import type { CatalogVersion, Digest, EpisodeId, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
 import type { ProposedEdit } from "./maintenance.js";
 import type { Policy } from "./policy.js";
@@ -139,6 +139,10 @@ export type Event =
       readonly edits: readonly ProposedEdit[];
       /** Skills whose proposals a person accepts with this run; `*` = all. */
       readonly accept: readonly string[];
+      /** Trajectories that the edits cite, by digest. */
+      readonly recorded?: ReadonlyMap<string, Evidence> | undefined;
+      /** Findings of what was tried outside of the inbox, on this very basis (frozen queries, probes), by signature. */
+      readonly findings?: ReadonlyMap<string, readonly string[]> | undefined;
       readonly tokens: { readonly used: number; readonly rebuildEstimate: number };
     };
 

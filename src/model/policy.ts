@@ -49,6 +49,8 @@ export interface Policy {
   readonly stopMs: number;
   /** Run maintenance by itself after a settled version. */
   readonly maintainAuto: boolean;
+  /** `frozen`: planning skills stay as they were extracted; runs neither add nor edit one. */
+  readonly maintainPlanning: "revised" | "frozen";
   /** Hold a tool on any text change (default: only when the scan finds something). */
   readonly holdOnTextChange: boolean;
   readonly evidenceKeep: "shape" | "full";
@@ -87,6 +89,7 @@ export const DEFAULT_POLICY: Policy = Object.freeze({
   sessionsMax: 1_000,
   stopMs: 10 * seconds,
   maintainAuto: false,
+  maintainPlanning: "revised",
   holdOnTextChange: false,
   evidenceKeep: "shape",
 });
@@ -113,6 +116,18 @@ export const SAMPLE_LIMITS = Object.freeze({
   questionsAtOnce: 1_000,
   /** A pattern that runs longer on one text is ended; after a second try it stays undecided. Ordinary ones take microseconds. */
   patternMs: 500,
+});
+
+/** From when on evidence is worth a skill, in counts of different things it was done to. */
+export const EXTRACTION = Object.freeze({
+  /** Verified runs of one way. One may be luck; the second makes it a way. */
+  supportLeast: 2,
+  /** Agents' own claims, where nobody verified: so many, of so many different agents, are shown to a person. */
+  claimsLeast: 3,
+  claimantsLeast: 2,
+  /** Trajectories looked at in one run, the newest first: what a run holds in memory. */
+  proofsMost: 5_000,
+  claimsMost: 500,
 });
 
 /** Limits on skill files, in characters (code points) and counts: what STEWARD writes, and what it reads at all. */

@@ -78,6 +78,8 @@ export interface Store {
   listReports(): Promise<readonly MaintenanceReport[]>;
   readCalls(episode: string): Promise<readonly CallLine[]>;
   readEvidence(digest: string): Promise<Evidence | undefined>;
+  /** Digests of all kept evidence, oldest file first. */
+  listEvidence(): Promise<readonly string[]>;
   /** Waits for writes under way; afterwards nothing is written. */
   close(): Promise<void>;
 }
@@ -151,6 +153,19 @@ export interface MaintenanceInput {
   readonly links: readonly LineageLink[];
   readonly skills: ReadonlyMap<SkillName, import("./skill.js").Skill>;
   readonly rejected: ReadonlySet<string>;
+  /** Trajectories with an outcome: what there is to learn from, oldest first. */
+  readonly proofs: readonly Proof[];
+  /** `frozen`: planning skills stay as they were extracted; nothing adds or edits one. */
+  readonly planning: "revised" | "frozen";
+}
+/** One trajectory and how far its outcome is trusted. */
+export interface Proof {
+  /** Of the evidence on disc; empty for a claim, which is none. */
+  readonly digest: string;
+  readonly evidence: Evidence;
+  readonly weight: "verified" | "claim";
+  /** Who claimed. */
+  readonly claimant?: string | undefined;
 }
 export interface DueSkill {
   readonly skill: import("./skill.js").Skill;

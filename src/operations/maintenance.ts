@@ -1,8 +1,14 @@
-/** The maintenance run: what is due goes to the manager, what comes back goes through the inbox. */
+/** The maintenance run: what is due goes to the manager, what comes back is tried, and goes through the inbox. */
+import { setImmediate } from "node:timers/promises";
+import type { Evidence } from "../model/episode.js";
 import { Fault } from "../model/fault.js";
-import type { MaintenanceReport } from "../model/maintenance.js";
+import type { MaintenanceReport, ProposedEdit } from "../model/maintenance.js";
+import type { Proof } from "../model/ports.js";
 import { maintenanceInput } from "../world/due.js";
+import { frozenQueries, openTrial } from "../world/trial.js";
+import type { World } from "../world/world.js";
 import type { Desk } from "./desk.js";
+import { readProofs } from "./proofs.js";
 
 export async function maintain(
   desk: Desk,
@@ -12,7 +18,9 @@ export async function maintain(
   const world = desk.steward.world();
   const basis = { catalog: world.catalog.version, library: world.library.revision };
   const at = desk.clock.now();
-  const { edits, tokens } = await desk.manager.proposeEdits(maintenanceInput(world, options.mode, at));
+  const proofs = await readProofs(desk, world);
+  const { edits, tokens } = await desk.manager.proposeEdits(maintenanceInput(world, options.mode, at, proofs));
+  const findings = await tryEdits(world, edits, proofs, options.accept ?? []);
   const answer = await desk.steward.post({
     kind: "maintenance-proposed",
     at,
@@ -22,9 +30,38 @@ export async function maintain(
     basis,
     edits,
     accept: options.accept ?? [],
+    recorded: citedBy(edits, proofs),
+    findings,
     tokens,
   });
   return answer["report"] as unknown as MaintenanceReport;
+}
+
+/** Frozen queries, edit by edit, with a turn of the event loop between: agents are answered meanwhile. */
+async function tryEdits(
+  world: World,
+  edits: readonly ProposedEdit[],
+  proofs: readonly Proof[],
+  accept: readonly string[],
+): Promise<Map<string, readonly string[]>> {
+  const findings = new Map<string, readonly string[]>();
+  const queries = frozenQueries(world, proofs);
+  if (queries.length === 0) return findings;
+  const trial = openTrial(world, queries);
+  for (const edit of edits) {
+    const isWanted = edit.certain || accept.includes("*") || accept.includes(edit.skill);
+    // What is only shown to a person is tried when the person takes it.
+    if (edit.files === undefined || !isWanted) continue;
+    const found = trial.judge(edit);
+    if (found.length > 0) findings.set(edit.signature, found);
+    await setImmediate();
+  }
+  return findings;
+}
+
+function citedBy(edits: readonly ProposedEdit[], proofs: readonly Proof[]): Map<string, Evidence> {
+  const cited = new Set(edits.flatMap((edit) => edit.contract?.evidence.map(({ trajectory }) => trajectory) ?? []));
+  return new Map(proofs.filter((proof) => cited.has(proof.digest)).map((proof) => [proof.digest, proof.evidence]));
 }
 
 export async function listReports(desk: Desk): Promise<MaintenanceReport[]> {

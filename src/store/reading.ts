@@ -3,7 +3,7 @@
  *
  * Damage is told to the log here, since nobody asks for problems; the document is then as if it were not there.
  */
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import type { z } from "zod";
 import type { Log } from "../host/log.js";
 import { catalogManifestFormat } from "../model/catalog.js";
@@ -92,6 +92,15 @@ export function createReading(options: {
       const { calls, problems } = logs.readCalls(episode);
       tell(problems);
       return calls;
+    },
+    async listEvidence() {
+      await recover();
+      const folder = join(home, places.evidence);
+      return idsIn(home, places.evidence)
+        .filter(isDigest)
+        .map((digest) => ({ digest, writtenMs: statSync(join(folder, `${digest}.json`)).mtimeMs }))
+        .sort((a, b) => a.writtenMs - b.writtenMs || (a.digest < b.digest ? -1 : 1))
+        .map(({ digest }) => digest);
     },
     readEvidence: async (digest) => (isDigest(digest) ? readOne(evidenceFormat, places.evidenceOf(digest)) : undefined),
   };

@@ -4,12 +4,13 @@
  * Work begun before the world moved is distrusted: an edit whose skill or tools are not what they were when it was proposed is
  * refused, and the skill is simply due again.
  */
-import { gateEdit } from "../maintain/gate.js";
+import { gateEdit, USES_MISSING } from "../maintain/gate.js";
 import { differenceOf } from "../maintain/difference.js";
 import type { Event } from "../model/event.js";
 import type { JsonValue } from "../model/json.js";
 import type { MaintenanceReport, ProposedEdit } from "../model/maintenance.js";
 import type { EditRecord } from "../model/skill.js";
+import { parseSkill } from "../skills/text.js";
 import { presentDigests } from "./decide-library.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
@@ -29,7 +30,7 @@ export function decideMaintenanceProposed(draft: Draft, event: Of<"maintenance-p
   const applied: Applied[] = [];
   for (const edit of accepted) applied.push(shown(draft, edit));
   // A gate's refusal is remembered; an edit that only came too late is not.
-  if (!event.dryRun) applyAccepted(draft, event, accepted, moved ? [] : refused);
+  if (!event.dryRun) applyAccepted(draft, event, accepted, moved ? [] : refused.filter(isFinal));
   const report: MaintenanceReport = {
     format: "maintenance-report/1",
     id: event.id,
@@ -61,18 +62,29 @@ function sortOut(
   const accepted: ProposedEdit[] = [];
   const proposed: ProposedEdit[] = [];
   const refused: Refused[] = [];
+  const context = gateContext(draft, event);
+  // Edits may build on one another: what passed counts as being in the library.
+  const skills = new Map(context.skills);
   for (const edit of event.edits) {
     const findings = moved
       ? ["The catalog or the library moved while this was worked out; it is due again."]
-      : gateEdit(edit, gateContext(draft));
+      : [...gateEdit(edit, { ...context, skills }), ...(event.findings?.get(edit.signature) ?? [])];
     if (findings.length > 0) refused.push({ ...record(edit), findings });
-    else if (edit.certain || event.accept.includes("*") || event.accept.includes(edit.skill)) accepted.push(edit);
-    else proposed.push(edit);
+    else if (edit.certain || event.accept.includes("*") || event.accept.includes(edit.skill)) {
+      accepted.push(edit);
+      const written = edit.files === undefined ? undefined : parseSkill({ folder: edit.skill, files: edit.files }, "rules").skill;
+      if (written !== undefined) skills.set(written.name, written);
+    } else proposed.push(edit);
   }
   return { accepted, proposed, refused };
 }
 
-function gateContext(draft: Draft): Parameters<typeof gateEdit>[1] {
+/** A refusal that only says what an edit builds on is not there (yet) is not the edit's own fault. */
+function isFinal(refused: Refused): boolean {
+  return !refused.findings.every((finding) => finding.startsWith(USES_MISSING));
+}
+
+function gateContext(draft: Draft, event: Of<"maintenance-proposed">): Parameters<typeof gateEdit>[1] {
   return {
     tools: draft.known.catalog.tools,
     skills: draft.known.library.skills,
@@ -80,6 +92,9 @@ function gateContext(draft: Draft): Parameters<typeof gateEdit>[1] {
     pinned: new Set(draft.known.pinned.keys()),
     provenance: (skill) => draft.known.library.lock.skills[skill]?.provenance,
     rejected: new Set(draft.known.rejected.keys()),
+    recorded: (digest) => event.recorded?.get(digest),
+    departed: draft.known.catalog.departed,
+    links: [...draft.known.lineage.values()],
   };
 }
 
@@ -114,7 +129,12 @@ function applyAccepted(
   );
   if (set.size > 0) put(draft, { kind: "rejected", set });
   if (writes.length === 0) return;
-  const written = putRevision(draft, { cause: `maintenance ${event.id} (${event.mode})`, writes, notes });
+  const written = putRevision(draft, {
+    cause: `maintenance ${event.id} (${event.mode})`,
+    writes,
+    notes,
+    ...(event.recorded === undefined ? {} : { recorded: event.recorded }),
+  });
   settleStandings(draft, { skills: dependants(draft.known, written) });
   draft.effects.push({ kind: "announce-skills" });
 }

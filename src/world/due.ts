@@ -2,7 +2,7 @@
  * What maintenance has to look at: a function of present standings, never of a remembered event.
  */
 import type { Known } from "./world.js";
-import type { DueSkill, MaintenanceInput } from "../model/ports.js";
+import type { DueSkill, MaintenanceInput, Proof } from "../model/ports.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { Tool } from "../model/tool.js";
 import { verifiedTool } from "./standings.js";
@@ -33,7 +33,12 @@ function verifiedTools(known: Known, name: SkillName): ReadonlyMap<ToolKey, Tool
 }
 
 /** Everything a manager may look at to propose edits. */
-export function maintenanceInput(known: Known, mode: "incremental" | "rebuild", at: string): MaintenanceInput {
+export function maintenanceInput(
+  known: Known,
+  mode: "incremental" | "rebuild",
+  at: string,
+  proofs: readonly Proof[] = [],
+): MaintenanceInput {
   return {
     mode,
     at,
@@ -43,5 +48,7 @@ export function maintenanceInput(known: Known, mode: "incremental" | "rebuild", 
     links: [...known.lineage.values()],
     skills: known.library.skills,
     rejected: new Set(known.rejected.keys()),
+    proofs,
+    planning: known.policy.maintainPlanning,
   };
 }

@@ -4,11 +4,12 @@
  * All of it is ground state: samples move with evidence, answers of patterns come back as events. A standing stays a function of
  * what is on disc, and nothing here runs a pattern.
  */
+import { withoutRedacted } from "../catalog/usage.js";
 import { canonicalJson, sha256 } from "../catalog/canonical.js";
 import type { MatchPattern } from "../catalog/schema/accept.js";
 import type { Evidence } from "../model/episode.js";
 import type { ToolKey } from "../model/ids.js";
-import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
+import { isJsonObject } from "../model/json.js";
 import { SAMPLE_LIMITS } from "../model/policy.js";
 import type { PatternQuestion, Sample } from "../model/sample.js";
 import type { Requirement, Skill } from "../model/skill.js";
@@ -127,31 +128,4 @@ function withdraw(known: Known, evidence: Evidence, moved: Map<ToolKey, readonly
     });
     if (JSON.stringify(left) !== JSON.stringify(samples)) moved.set(tool, left);
   }
-}
-
-/** The arguments without their redacted leaves. An item of a list cannot be taken out alone: the whole list goes. */
-export function withoutRedacted(
-  args: JsonObject,
-  pointers: readonly string[],
-): { args: JsonObject; redacted: ReadonlySet<string> } {
-  const redacted = new Set<string>();
-  const at = pointers.map((pointer) => pointer.split("/").slice(1).map(unescaped));
-  const strip = (value: JsonValue, paths: readonly (readonly string[])[], here: string): JsonValue | undefined => {
-    if (paths.some((path) => path.length === 0)) return taken(here);
-    if (paths.length === 0 || typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return taken(here);
-    const entries = Object.entries(value).flatMap(([key, member]): [string, JsonValue][] => {
-      const inside = paths.filter(([first]) => first === key).map((path) => path.slice(1));
-      const left = strip(member, inside, here === "" ? key : `${here}.${key}`);
-      return left === undefined ? [] : [[key, left]];
-    });
-    return Object.fromEntries(entries);
-  };
-  const taken = (here: string): undefined => void redacted.add(here);
-  const left = strip(args, at, "");
-  return { args: isJsonObject(left) ? left : {}, redacted };
-}
-
-function unescaped(token: string): string {
-  return token.replaceAll("~1", "/").replaceAll("~0", "~");
 }

@@ -107,6 +107,8 @@ function inputOf(sketch: Sketch): MaintenanceInput {
     departed: new Map(gone.map(({ verified }) => [verified.key, { ...verified.digests, lastVersion: 1 }])),
     links: sketch.links ?? [],
     skills: new Map([...due.map((one) => one.skill), ...(sketch.standing ?? [])].map((one) => [one.name, one])),
+    proofs: [],
+    planning: "revised",
     rejected: new Set(sketch.rejected),
   };
 }
@@ -348,6 +350,9 @@ function gate(input: MaintenanceInput): Parameters<typeof gateEdit>[1] {
     pinned: new Set(),
     provenance: (name) => input.skills.get(name as SkillName)?.provenance,
     rejected: new Set(),
+    recorded: () => undefined,
+    departed: input.departed,
+    links: input.links,
   };
 }
 

@@ -14,7 +14,7 @@ import { renderSkill } from "../../src/skills/text.js";
 import { advance } from "../../src/world/advance.js";
 import { decide } from "../../src/world/decide.js";
 import { derive, rebuild } from "../../src/world/rebuild.js";
-import { withoutRedacted } from "../../src/world/samples.js";
+import { withoutRedacted } from "../../src/catalog/usage.js";
 import { emptyKnown, type World } from "../../src/world/world.js";
 import { MemoryGround } from "./ground.js";
 

@@ -1,0 +1,168 @@
+/**
+ * Extraction: what verified trajectories teach, as edits.
+ *
+ * Owns: which abilities and plans are worth a skill, and which of several ways to one end is kept.
+ * Speaks: MaintenanceInput in, ProposedEdit out. A function of all evidence and the present library: run twice, it proposes nothing new.
+ * Never: a skill by claims alone without a person; a second skill for what the library already does; a name or text of an upstream
+ *        that speaks to the model.
+ */
+import { sha256 } from "../../catalog/canonical.js";
+import type { SkillName } from "../../model/ids.js";
+import type { ProposedEdit } from "../../model/maintenance.js";
+import type { MaintenanceInput } from "../../model/ports.js";
+import { EXTRACTION } from "../../model/policy.js";
+import type { Skill } from "../../model/skill.js";
+import { parseSkill, renderSkill, type SkillDraft } from "../../skills/text.js";
+import { draftOf, nameFor } from "./draft.js";
+import { mergeNeeds, signatureOf, type Candidate } from "./merge.js";
+import { needsOf, type Need } from "./needs.js";
+import { planFor, shapesOf } from "./plans.js";
+import { traceOf, type Trace } from "./trace.js";
+
+/** `before`: edits of the same run; skills they change count as changed. */
+export function extractSkills(input: MaintenanceInput, before: readonly ProposedEdit[]): ProposedEdit[] {
+  const successes = input.proofs.filter((proof) => proof.evidence.outcome.outcome === "success");
+  if (successes.length === 0) return [];
+  const tasks = successes.map((proof) => {
+    const trace = traceOf(proof, input);
+    return { trace, needs: needsOf(trace) };
+  });
+  const library = libraryWith(input, before);
+  const atomic = atomicEdits(library, mergeNeeds(tasks.flatMap((task) => task.needs)), failuresBy(input));
+  const plans = input.planning === "frozen" ? [] : planEdits(library, tasks);
+  return [...atomic, ...plans].filter((edit) => !input.rejected.has(edit.signature));
+}
+
+/** Skills by name as they will be after the run, growing as edits are found. */
+type Library = Map<string, Skill>;
+
+function libraryWith(input: MaintenanceInput, edits: readonly ProposedEdit[]): Library {
+  const library: Library = new Map(input.skills);
+  for (const edit of edits) {
+    const skill = edit.files === undefined ? undefined : parseSkill({ folder: edit.skill, files: edit.files }, "rules").skill;
+    if (skill !== undefined) library.set(edit.skill, { ...skill, provenance: library.get(edit.skill)?.provenance ?? "rules" });
+  }
+  return library;
+}
+
+function atomicEdits(library: Library, candidates: readonly Candidate[], failures: ReadonlyMap<string, number>): ProposedEdit[] {
+  const edits: ProposedEdit[] = [];
+  const byEnding = new Map<string, Candidate[]>();
+  for (const candidate of candidates) {
+    const ending = candidate.steps.at(-1)?.tool.key ?? "";
+    byEnding.set(ending, [...(byEnding.get(ending) ?? []), candidate]);
+  }
+  for (const [ending, ways] of [...byEnding].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const best = bestWay(ways);
+    if (best === undefined) continue;
+    const edit = editFor(library, ending, best, failures.get(best.signature) ?? 0);
+    if (edit === undefined) continue;
+    edits.push(edit);
+    const written = edit.files === undefined ? undefined : parseSkill({ folder: edit.skill, files: edit.files }, "rules").skill;
+    if (written !== undefined && edit.certain) library.set(edit.skill, written);
+  }
+  return edits;
+}
+
+/** Of several ways to one end the one most often proven; of equals the shorter, then the first by name. */
+function bestWay(ways: readonly Candidate[]): Candidate | undefined {
+  // One look and nothing else is what the tool's own skill says.
+  const several = ways.filter((way) => way.steps.length > 1 || way.needs.some((need) => !need.ending.isRead));
+  const proven = several.filter((way) => way.support >= EXTRACTION.supportLeast);
+  const claimed = several.filter((way) => way.claims >= EXTRACTION.claimsLeast && way.claimants >= EXTRACTION.claimantsLeast);
+  const order = (a: Candidate, b: Candidate): number =>
+    b.support - a.support || b.claims - a.claims || a.steps.length - b.steps.length || (a.signature < b.signature ? -1 : 1);
+  return [...proven].sort(order)[0] ?? [...claimed].sort(order)[0];
+}
+
+/** add, modify, or skip with the reason; undefined where the library does it in this very way. */
+function editFor(library: Library, ending: string, way: Candidate, failed: number): ProposedEdit | undefined {
+  const present = [...library.values()].filter((skill) => skill.tier === "atomic" && lastTool(skill) === ending);
+  if (present.some((skill) => waySignature(skill) === way.signature)) return undefined;
+  const isProven = way.support >= EXTRACTION.supportLeast;
+  const evidence = [
+    isProven
+      ? `${way.support} verified runs went this way: ${way.signature}`
+      : `${way.claims} agents' claims (${way.claimants} agents) and no verification: ${way.signature}`,
+    ...(failed > 0 ? [`${failed} verified failures went this way too`] : []),
+  ];
+  const skip = (why: string, skill: string): ProposedEdit => ({
+    kind: "skip",
+    skill: skill as SkillName,
+    cause: why,
+    signature: sha256(`way\n${skill}\n${way.signature}\n${library.get(skill)?.digest ?? ""}`),
+    by: "rules",
+    certain: true,
+    evidence,
+  });
+  const [own] = present;
+  if (own !== undefined) {
+    if (own.provenance === "human" || own.provenance === "import" || own.provenance === "starter")
+      return skip(`${own.name} does this in another way and was not made from evidence; it is left as it is`, own.name);
+    if (!isProven || own.contract.evidence.length >= way.support)
+      return skip(`${own.name} does this in another way that is proven as well`, own.name);
+  }
+  const name = own?.name ?? nameFor(way, new Set(library.keys()));
+  const draft = draftOf(way, name);
+  if (draft === undefined) return skip(`it cannot be said within the bounds of a skill: ${way.signature}`, name);
+  const cause = isProven
+    ? `E1: ${way.support} verified runs did this the same way`
+    : `E2: ${way.claims} claims agree; nobody verified them`;
+  return edit(draft, { kind: own === undefined ? "add" : "modify", cause, evidence, certain: isProven });
+}
+
+function lastTool(skill: Skill): string | undefined {
+  return skill.steps.at(-1)?.tools[0];
+}
+
+function waySignature(skill: Skill): string {
+  return signatureOf(skill.steps.flatMap((step) => step.tools));
+}
+
+function failuresBy(input: MaintenanceInput): Map<string, number> {
+  const failed = new Map<string, number>();
+  for (const proof of input.proofs) {
+    if (proof.evidence.outcome.outcome !== "failure" || proof.weight !== "verified") continue;
+    const ways = new Set(needsOf(traceOf(proof, input)).map((need) => signatureOf(need.calls.map((call) => call.tool.key))));
+    for (const way of ways) failed.set(way, (failed.get(way) ?? 0) + 1);
+  }
+  return failed;
+}
+
+function planEdits(library: Library, tasks: readonly { trace: Trace; needs: readonly Need[] }[]): ProposedEdit[] {
+  const edits: ProposedEdit[] = [];
+  const plans = [...library.values()].filter((skill) => skill.tier === "planning");
+  const known = new Set(plans.map((skill) => [...skill.contract.uses].sort().join(" + ")));
+  const skillFor = (tool: string): Skill | undefined =>
+    [...library.values()].find((skill) => skill.tier === "atomic" && lastTool(skill) === tool);
+  for (const shape of shapesOf(tasks)) {
+    if (shape.support < EXTRACTION.supportLeast) continue;
+    const own = new Set(shape.tasks.map((task) => task.trace));
+    const others = tasks.filter((task) => !own.has(task.trace)).map((task) => task.trace.proof.evidence.task);
+    const draft = planFor(shape, { skillFor, others, taken: new Set([...library.keys(), ...edits.map((one) => one.skill)]) });
+    if (draft === undefined || known.has([...draft.contract.uses].sort().join(" + "))) continue;
+    const evidence = [`${shape.support} verified tasks had these needs: ${shape.signature}`];
+    const made = edit(draft, {
+      kind: "add",
+      cause: `E3: ${shape.support} verified tasks have this shape`,
+      evidence,
+      certain: true,
+    });
+    if (made !== undefined) edits.push(made);
+  }
+  return edits;
+}
+
+function edit(draft: SkillDraft, more: Pick<ProposedEdit, "kind" | "cause" | "evidence" | "certain">): ProposedEdit | undefined {
+  const files = renderSkill(draft);
+  const { skill } = parseSkill({ folder: draft.name, files }, "rules");
+  if (skill === undefined) return undefined;
+  return {
+    ...more,
+    skill: skill.name,
+    files,
+    contract: skill.contract,
+    signature: sha256(`${draft.name}\n${skill.digest}`),
+    by: "rules",
+  };
+}
