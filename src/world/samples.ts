@@ -9,7 +9,7 @@ import { canonicalJson, sha256 } from "../catalog/canonical.js";
 import type { MatchPattern } from "../catalog/schema/accept.js";
 import type { Evidence } from "../model/episode.js";
 import type { ToolKey } from "../model/ids.js";
-import { isJsonObject } from "../model/json.js";
+import { isJsonObject, type JsonValue } from "../model/json.js";
 import { SAMPLE_LIMITS } from "../model/policy.js";
 import type { PatternQuestion, Sample } from "../model/sample.js";
 import type { Requirement, Skill } from "../model/skill.js";
