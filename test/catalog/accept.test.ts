@@ -8,11 +8,11 @@ import type { JsonObject, JsonValue } from "../../src/model/json.js";
 import { argumentSchema } from "./schemas.js";
 
 const options = { strict: false, validateFormats: false, logger: false } as const;
-const DIALECTS: readonly (readonly [string, string, (schema: JsonObject) => (value: JsonValue) => boolean])[] = [
-  ["draft-07", "http://json-schema.org/draft-07/schema#", (schema) => new Ajv(options).compile(schema)],
-  ["2019-09", "https://json-schema.org/draft/2019-09/schema", (schema) => new Ajv2019(options).compile(schema)],
-  ["2020-12", "https://json-schema.org/draft/2020-12/schema", (schema) => new Ajv2020(options).compile(schema)],
-];
+const DIALECTS = [
+  ["draft-07", "http://json-schema.org/draft-07/schema#", new Ajv(options)],
+  ["2019-09", "https://json-schema.org/draft/2019-09/schema", new Ajv2019(options)],
+  ["2020-12", "https://json-schema.org/draft/2020-12/schema", new Ajv2020(options)],
+] as const;
 
 const scalar = fc.constantFrom<JsonValue>("a", "b", "open", "42", "xylophone", "2026-01-01", 0, 1, 3, 42, 2.5, true, false, null);
 const keys = fc.constantFrom("id", "owner", "title", "type", "default", "items", "limit", "a", "b", "x1");
@@ -21,7 +21,7 @@ const value = fc.letrec<{ value: JsonValue; object: JsonObject }>((tie) => ({
   object: fc.dictionary(keys, tie("value"), { maxKeys: 5, noNullPrototype: true }),
 }));
 
-describe.each(DIALECTS)("arguments against a schema of %s", (_name, dialect, compile) => {
+describe.each(DIALECTS)("arguments against a schema of %s", (_name, dialect, reference) => {
   it("are taken and refused as the reference validator does, wherever anything is said", { timeout: 60_000 }, () => {
     let said = 0;
     fc.assert(
@@ -32,11 +32,12 @@ describe.each(DIALECTS)("arguments against a schema of %s", (_name, dialect, com
         const ours = validates(whole, args, [], (pattern, text) => new RegExp(pattern, "u").test(text));
         if (ours === "undecided") return;
         said += 1;
-        expect(ours).toBe(compile(whole)(args));
+        expect(ours).toBe(reference.compile(whole)(args));
+        reference.removeSchema(whole);
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
-    expect(said).toBeGreaterThan(250);
+    expect(said).toBeGreaterThan(150);
   });
 });
 
