@@ -15,6 +15,7 @@ import { decodeText, parseJsonc, SyntaxMistake } from "./config/text.js";
 import { systemClock } from "./host/clock.js";
 import { baseEnv, type Environment } from "./host/env.js";
 import type { Log } from "./host/log.js";
+import { createPatternRunner } from "./host/patterns.js";
 import type { Catalog, CatalogManifest } from "./model/catalog.js";
 import type { Config } from "./model/config.js";
 import type { Event } from "./model/event.js";
@@ -27,7 +28,7 @@ import { places } from "./store/places.js";
 import { CliFault, EXIT, type CheckAnswer, type CheckFlags, type CompareFlags, type Comparison } from "./surfaces/cli/access.js";
 import { createUpstreams } from "./upstream/upstreams.js";
 import { compareCatalogs } from "./world/compare.js";
-import { foresee, play, type Prospect } from "./world/foresee.js";
+import { answered, arrive, foresee, play, type Arrival, type Prospect } from "./world/foresee.js";
 import { rebuild } from "./world/rebuild.js";
 import { verifiedTool } from "./world/standings.js";
 import type { World } from "./world/world.js";
@@ -45,7 +46,8 @@ export async function checkHome(around: RehearsalSurroundings, home: string, fla
   const opened = await openHome(around, home);
   const found = await prospectOf(around, opened, flags);
   const { prospect, problems, unlisted } = found;
-  const foresight = foresee(opened.world, prospect, systemClock().now());
+  const at = systemClock().now();
+  const foresight = foresee(await withPatterns(arrive(opened.world, prospect, at), at), at);
   return {
     against: flags.against,
     home,
@@ -54,6 +56,22 @@ export async function checkHome(around: RehearsalSurroundings, home: string, fla
     unlisted,
     problems: problems.map((problem) => ({ ...problem })),
   };
+}
+
+/** Answers may bring further questions: a schema that is looked at more closely. */
+const PATTERN_ROUNDS = 3;
+
+/** Patterns that recorded calls meet are run as the daemon runs them: apart, under a deadline. */
+async function withPatterns(first: Arrival, at: string): Promise<Arrival> {
+  const runner = createPatternRunner();
+  try {
+    let arrived = first;
+    for (let round = 0; round < PATTERN_ROUNDS && arrived.questions.length > 0; round += 1)
+      arrived = answered(arrived, await runner.run(arrived.questions), at);
+    return arrived;
+  } finally {
+    await runner.stop();
+  }
 }
 
 /** The typed difference and the lineage between two sides, each a version of the home or a catalog file. */

@@ -62,6 +62,8 @@ export function agreement(
 
 interface DisagreementClass {
   readonly name: string;
+  /** Why we say what we say all the same. */
+  readonly argument: string;
   readonly holds: (changes: readonly SchemaChange[], direction: Direction, accepted: boolean) => boolean;
 }
 
@@ -72,30 +74,42 @@ const has = (changes: readonly SchemaChange[], rules: readonly string[], verdict
 export const CLASSES: readonly DisagreementClass[] = [
   {
     name: "undeclared keys refused (oracle stricter: nobody is meant to send them)",
+    argument:
+      "Only calls with keys that no schema declared are refused. A skill that sends none is not touched; one that does is caught by I17 with its usage.",
     holds: (changes, direction, accepted) => direction === "input" && !accepted && has(changes, ["I17"], ["risky"]),
   },
   {
     name: "required with a default (oracle stricter: many servers fill it in)",
+    argument:
+      "A default says that leaving it out means something. It is risky, not breaking, and breaking for a skill that does not set it.",
     holds: (changes, direction, accepted) => direction === "input" && !accepted && has(changes, ["I2", "I4"], ["risky"]),
   },
   {
     name: "parameters published or no longer (oracle takes a schema that says nothing for one that takes anything)",
+    argument:
+      "A schema without type and members is one that was never written; taking it for `anything goes` would call its first publication a break.",
     holds: (changes, _direction, accepted) => !accepted && has(changes, ["X2", "O2"], ["risky"]),
   },
   {
     name: "undecidable keyword changed (we do not guess)",
+    argument:
+      "if, not, dependent and unevaluated keywords are compared by equality only; unequal is `undecided`, which asks for a look.",
     holds: (changes) => has(changes, ["X2"], ["undecided"]),
   },
   {
     name: "field added over a closed result, or result opened (oracle stricter: readers skip what they do not know)",
+    argument: "A reader takes the fields it knows. Only one that validates against the old closed schema fails, so it is risky.",
     holds: (changes, direction, accepted) => direction === "output" && !accepted && has(changes, ["O4"], ["risky"]),
   },
   {
     name: "member declared over a map (oracle blind: values of the map's type were accepted at that key)",
+    argument:
+      "Before, the key was one of the map's; now it has a narrower schema of its own. The oracle does not look at a declared key as one of the map.",
     holds: (changes, direction, accepted) => direction === "input" && accepted && isDeclaredOverMap(changes),
   },
   {
     name: "optional field removed from an open result (oracle blind or stricter: what is read is gone)",
+    argument: "An open result allows the field still, and nobody promises it any more: a skill that reads it gets nothing.",
     holds: (changes, direction) => direction === "output" && has(changes, ["O3"], ["risky", "breaking"]),
   },
 ];

@@ -1,11 +1,10 @@
 /**
- * Skills scripted for the first version of a history, played through all later ones.
+ * Skills scripted for the first version of a history, and an opinion on later versions that knows nothing of rules.
  *
  * One skill a tool: it sets the required parameters and one optional one, has one recorded call, and reads a field where the result
- * is described. What the differ makes of each version is held against ajv, which knows nothing of rules.
+ * is described. ajv says whether the recorded call still fits, names and annotations whether anything that is used was touched.
  */
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { judge } from "../../src/catalog/level.js";
 import { normaliseSchema } from "../../src/catalog/normalise.js";
 import type { Catalog } from "../../src/model/catalog.js";
 import type { Usage } from "../../src/model/drift.js";
@@ -15,25 +14,6 @@ import type { Tool } from "../../src/model/tool.js";
 export interface ScriptedSkill {
   readonly tool: Tool;
   readonly usage: Usage;
-}
-
-export interface VersionFigures {
-  readonly version: number;
-  active: number;
-  review: number;
-  dangerous: number;
-  resting: number;
-  rested: number;
-  revived: number;
-  safeByUsage: number;
-  /** Why they rest: the worst rule of each → how many. */
-  readonly because: Map<string, number>;
-  /** Must be empty: resting although nothing it uses was touched. */
-  readonly restedForNothing: string[];
-  /** Must be empty: active although the recorded call that ajv took is refused now. */
-  readonly activeThoughInvalid: string[];
-  /** Must be empty: the contract is the one it was written for, and it rests. */
-  readonly notRevived: string[];
 }
 
 export function scriptSkills(first: Catalog): { skills: ScriptedSkill[]; withoutCall: number } {
@@ -91,12 +71,19 @@ function example(schema: JsonValue, root: JsonValue, depth = 0): JsonValue {
     case "null":
       return null;
     case "array":
-      return [example(schema["items"] ?? { type: "string" }, root, depth + 1)];
+      return exampleList(schema, root, depth);
     case "object":
       return exampleObject(schema, root, depth);
     default:
       return exampleString(schema);
   }
+}
+
+function exampleList(schema: JsonObject, root: JsonValue, depth: number): JsonValue[] {
+  const { items, minItems, maxItems } = schema;
+  const least = typeof minItems === "number" ? Math.max(minItems, 1) : 1;
+  const length = typeof maxItems === "number" ? Math.min(least, maxItems) : least;
+  return Array.from({ length }, () => example(items ?? { type: "string" }, root, depth + 1));
 }
 
 function exampleNumber(schema: JsonObject): number {
@@ -121,11 +108,20 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   ipv4: "192.0.2.1",
 };
 
+/** What most patterns want: words, identifiers, digits, addresses. */
+const TRIED = ["value", "abcdef0123456789", "0123456789", "VALUE", "192.0.2.0/24", "/a", "a.b"];
+
 function exampleString(schema: JsonObject): string {
-  const text = EXAMPLES[String(schema["format"])] ?? "value";
-  const least = typeof schema["minLength"] === "number" ? schema["minLength"] : 0;
-  const most = typeof schema["maxLength"] === "number" ? schema["maxLength"] : 1_000;
-  return text.padEnd(least, "x").slice(0, most);
+  const { format, pattern, minLength, maxLength } = schema;
+  const fit = (text: string): string =>
+    text
+      .repeat(Math.ceil(Math.max(Number(minLength ?? 0), 1) / text.length))
+      .slice(0, Math.max(text.length, Number(minLength ?? 0)));
+  const candidates = [EXAMPLES[String(format)] ?? "value", ...TRIED].map((text) =>
+    fit(text).slice(0, Number(maxLength ?? 1_000)),
+  );
+  const matches = typeof pattern === "string" ? candidates.find((text) => new RegExp(pattern, "u").test(text)) : undefined;
+  return matches ?? candidates[0] ?? "value";
 }
 
 function follow(root: JsonValue, reference: string): JsonValue {
@@ -139,7 +135,7 @@ function follow(root: JsonValue, reference: string): JsonValue {
 
 const compiled = new WeakMap<JsonObject, ((value: JsonValue) => boolean) | undefined>();
 
-function ajvAccepts(schema: JsonObject, value: JsonValue): boolean | undefined {
+export function ajvAccepts(schema: JsonObject, value: JsonValue): boolean | undefined {
   if (!compiled.has(schema)) compiled.set(schema, compile(schema));
   return compiled.get(schema)?.(value);
 }
@@ -154,46 +150,8 @@ function compile(schema: JsonObject): ((value: JsonValue) => boolean) | undefine
   }
 }
 
-/** Plays the skills through the versions after the first. */
-export function playSkills(skills: readonly ScriptedSkill[], versions: readonly Catalog[]): VersionFigures[] {
-  const wasResting = new Set<string>();
-  return versions.slice(1).map((catalog) => {
-    const figures = noFigures(catalog.version);
-    for (const skill of skills) playOne(skill, catalog.tools.get(skill.tool.key), figures, wasResting);
-    return figures;
-  });
-}
-
-function noFigures(version: number): VersionFigures {
-  const none = { active: 0, review: 0, dangerous: 0, resting: 0, rested: 0, revived: 0, safeByUsage: 0 };
-  return { version, ...none, because: new Map(), restedForNothing: [], activeThoughInvalid: [], notRevived: [] };
-}
-
-function playOne({ tool, usage }: ScriptedSkill, now: Tool | undefined, figures: VersionFigures, wasResting: Set<string>): void {
-  const judgment = judge(tool, now, usage);
-  const rests = judgment.level === "breaking" || judgment.level === "safety";
-  const because = judgment.reasons[0];
-  if (rests) {
-    figures.resting += 1;
-    figures.because.set(because?.rule ?? "", (figures.because.get(because?.rule ?? "") ?? 0) + 1);
-  } else figures.active += 1;
-  if (judgment.level === "review") figures.review += 1;
-  if (judgment.level === "dangerous" || judgment.level === "unknown") figures.dangerous += 1;
-  if (judgment.safeByUsage) figures.safeByUsage += 1;
-  if (rests && !wasResting.has(tool.key)) figures.rested += 1;
-  if (!rests && wasResting.has(tool.key)) figures.revived += 1;
-  if (rests) wasResting.add(tool.key);
-  else wasResting.delete(tool.key);
-  if (now === undefined) return;
-  const said = `v${figures.version} ${tool.key}: ${because?.rule ?? ""} ${because?.text ?? ""}`;
-  if (rests && !isTouched(tool, now, usage)) figures.restedForNothing.push(said);
-  if (!rests && usage.recorded.some((args) => ajvAccepts(now.inputSchema, args) === false))
-    figures.activeThoughInvalid.push(said);
-  if (rests && now.digests.contract === tool.digests.contract) figures.notRevived.push(said);
-}
-
 /** Was anything that the skill uses touched? Said without the differ: by ajv, by names, by annotations. */
-function isTouched(before: Tool, now: Tool, usage: Usage): boolean {
+export function isTouched(before: Tool, now: Tool, usage: Usage): boolean {
   if (usage.recorded.some((args) => ajvAccepts(now.inputSchema, args) === false)) return true;
   if (JSON.stringify(before.annotations) !== JSON.stringify(now.annotations)) return true;
   const [old, present] = [membersOf(before.inputSchema), membersOf(now.inputSchema)];

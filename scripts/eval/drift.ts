@@ -1,152 +1,131 @@
 /**
- * Drift on real histories: `npm run eval -- drift --data <dir>` or `npx tsx scripts/eval/drift.ts --data <dir>`.
+ * Drift on real histories: `npm run eval -- drift --data <dir>`.
  *
- * Every history is played version by version. Printed: rules and verdicts per series, differences that no rule claims (must be 0),
- * agreement with an independent compatibility checker with every class of disagreement, and what becomes of skills scripted for the
- * first version. `--no-oracle` leaves the checker out (it is slow).
+ * Every history is played version by version. Printed per series: rules, verdicts of the schemas, levels for a skill that uses all of
+ * a tool, and differences that no rule claims (must be 0); then agreement with an independent compatibility checker, with every
+ * disagreement listed under the argument for it. The exit code is 1 where a difference has no rule or a disagreement no argument.
+ * `--no-oracle` leaves the checker out (it is slow).
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { performance } from "node:perf_hooks";
-import { pathToFileURL } from "node:url";
 import { causes, diffCatalogs } from "../../src/catalog/drift.js";
-import { readCatalogFile } from "../../src/catalog/files.js";
+import { levelOf } from "../../src/catalog/level.js";
+import { normaliseSchema } from "../../src/catalog/normalise.js";
 import { repairInput } from "../../src/catalog/repair.js";
 import type { Direction } from "../../src/catalog/rules.js";
-import { diffSchemas } from "../../src/catalog/schema-diff.js";
-import { catalogFrom, emptyCatalog, nextManifest } from "../../src/catalog/version.js";
+import { diffSchemas, type SchemaChange } from "../../src/catalog/schema-diff.js";
+import { emptyCatalog } from "../../src/catalog/version.js";
 import type { Catalog } from "../../src/model/catalog.js";
-import type { Drift } from "../../src/model/drift.js";
-import type { JsonValue } from "../../src/model/json.js";
+import type { Drift, ToolChange, Usage } from "../../src/model/drift.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../src/model/json.js";
 import type { Tool } from "../../src/model/tool.js";
-import { agreement, oracleAccepts } from "./drift-oracle.js";
-import { playSkills, scriptSkills, type VersionFigures } from "./drift-skills.js";
+import { agreement, CLASSES, oracleAccepts } from "./drift-oracle.js";
+import { count, dataFolder, print, readHistories, words, type CatalogHistory } from "./history.js";
 
-export async function evalDrift(args: string[]): Promise<void> {
-  const at = args.indexOf("--data");
-  const data = at >= 0 ? args[at + 1] : (process.env["STEWARD_DATA"] ?? "../shared/data");
-  const root = join(resolve(data ?? "."), "evolution");
+export function evalDrift(args: string[]): Promise<void> {
   const withOracle = !args.includes("--no-oracle");
-  const total = { unclassified: 0, unexplained: 0, forNothing: 0, invalid: 0, notRevived: 0 };
-  const diffMs: number[] = [];
-  const classes = new Map<string, number>();
-  for (const series of readdirSync(root).sort()) {
-    const catalogs = readHistory(join(root, series, "versions"));
-    const steps = catalogs.slice(1).map((to, index) => timed(() => diffCatalogs(catalogs[index] ?? emptyCatalog, to)));
-    total.unclassified += printSeries(series, catalogs, steps);
-    if (withOracle) total.unexplained += printOracle(catalogs, classes, diffMs);
-    const figures = printSkills(catalogs);
-    total.forNothing += count(figures, (one) => one.restedForNothing.length);
-    total.invalid += count(figures, (one) => one.activeThoughInvalid.length);
-    total.notRevived += count(figures, (one) => one.notRevived.length);
+  let unclassified = 0;
+  const asked: Asked[] = [];
+  for (const history of readHistories(dataFolder(args))) {
+    unclassified += printSeries(history);
+    if (withOracle) asked.push(...printOracle(history));
   }
-  print(`\nall series: ${total.unclassified} unclassified differences`);
-  if (withOracle) {
-    print(`against the oracle: ${total.unexplained} unexplained`);
-    for (const [name, times] of [...classes].sort((a, b) => b[1] - a[1])) print(`  ${String(times).padStart(5)}  ${name}`);
-    const sorted = diffMs.sort((a, b) => a - b);
-    print(
-      `one schema pair: p50 ${at50(sorted).toFixed(2)} ms, p95 ${(sorted[Math.floor(sorted.length * 0.95)] ?? 0).toFixed(2)} ms`,
-    );
-  }
-  print(
-    `scripted skills: ${total.forNothing} rested for nothing, ${total.invalid} active though the recorded call is refused, ` +
-      `${total.notRevived} not revived by their own contract`,
-  );
-  await Promise.resolve();
+  print(`\nall series: ${unclassified} differences without a rule`);
+  const unexplained = withOracle ? printDisagreements(asked) : 0;
+  if (unclassified + unexplained > 0) process.exitCode = 1;
+  return Promise.resolve();
 }
 
-function readHistory(folder: string): Catalog[] {
-  const catalogs: Catalog[] = [];
-  let previous = emptyCatalog;
-  for (const file of readdirSync(folder).sort()) {
-    const read = readCatalogFile(JSON.parse(readFileSync(join(folder, file), "utf8")));
-    const tools = new Map(read.tools.map((tool) => [tool.key, tool]));
-    const manifest = nextManifest(previous, tools, "2026-01-01T00:00:00.000Z", file);
-    // A published version that changed nothing makes no catalog version.
-    if (manifest === undefined) continue;
-    previous = catalogFrom(manifest, tools);
-    catalogs.push(previous);
-  }
-  return catalogs;
-}
+/* ── rules, verdicts, levels ───────────────────────────────────────────────────────────────────────────────────────────── */
 
-interface Timed {
-  readonly drift: Drift;
-  readonly ms: number;
-}
-
-function timed(make: () => Drift): Timed {
+function printSeries({ series, catalogs }: CatalogHistory): number {
+  const [rules, verdicts, levels] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
   const start = performance.now();
-  const drift = make();
-  return { drift, ms: performance.now() - start };
-}
-
-function printSeries(series: string, catalogs: readonly Catalog[], steps: readonly Timed[]): number {
-  const rules = new Map<string, number>();
-  const verdicts = new Map<string, number>();
-  let [added, removed, changed, unclassified, ms, grouped] = [0, 0, 0, 0, 0, 0];
-  for (const { drift, ms: took } of steps) {
-    added += drift.added.length;
-    removed += drift.removed.length;
-    changed += drift.changed.length;
-    unclassified += drift.unclassified;
-    ms += took;
-    grouped += causes(drift).length;
-    for (const { rule, verdict } of drift.changes) {
-      rules.set(rule, (rules.get(rule) ?? 0) + 1);
-      verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
+  const steps = catalogs
+    .slice(1)
+    .map((to, index) => ({ from: catalogs[index] ?? emptyCatalog, drift: diffCatalogs(catalogs[index] ?? emptyCatalog, to) }));
+  const ms = performance.now() - start;
+  for (const { from, drift } of steps) {
+    for (const change of drift.changes) {
+      note(rules, change.rule);
+      note(verdicts, change.verdict);
+      note(levels, levelOf(change, usingAll(from, change)));
     }
   }
-  const hits = count(steps, ({ drift }) => drift.changes.length);
+  const sum = (of: (drift: Drift) => number): number => count(steps, ({ drift }) => of(drift));
   print(
-    `\n${series}: ${catalogs.length} versions, +${added} −${removed} ~${changed} tools, ${hits} changes of ${grouped} causes, ${ms.toFixed(0)} ms`,
+    `\n${series}: ${catalogs.length} versions, +${sum((one) => one.added.length)} −${sum((one) => one.removed.length)} ~${sum((one) => one.changed.length)} tools, ` +
+      `${sum((one) => one.changes.length)} changes of ${sum((one) => causes(one).length)} causes, ${ms.toFixed(0)} ms`,
   );
-  print(`  rules     ${words(rules, ruleOrder)}`);
-  print(`  verdicts  ${words(verdicts, undefined)}`);
-  print(`  unclassified ${unclassified}`);
+  print(`  rules     ${words(rules, "rules")}`);
+  print(`  verdicts  ${words(verdicts, "most")}`);
+  print(`  levels    ${words(levels, "most")}   (for a skill that sets and reads everything the tool had)`);
+  const unclassified = sum((one) => one.unclassified);
+  print(`  without a rule ${unclassified}`);
   return unclassified;
 }
 
-function ruleOrder(rule: string): number {
-  return rule.charCodeAt(0) * 100 + Number(rule.slice(1));
+function note(counts: Map<string, number>, word: string): void {
+  counts.set(word, (counts.get(word) ?? 0) + 1);
 }
 
-function words(counts: ReadonlyMap<string, number>, order: ((word: string) => number) | undefined): string {
-  const rows = [...counts].sort((a, b) => (order === undefined ? b[1] - a[1] : order(a[0]) - order(b[0])));
-  return rows.map(([word, times]) => `${word} ${times}`).join(" · ");
+/** The skill that a change can hurt most: it sets every parameter and reads every field that the tool had. */
+function usingAll(before: Catalog, change: ToolChange): Usage {
+  const tool = before.tools.get(change.tool);
+  return { params: membersOf(tool?.inputSchema), reads: membersOf(tool?.outputSchema), recorded: [] };
 }
 
-function printOracle(catalogs: readonly Catalog[], classes: Map<string, number>, diffMs: number[]): number {
-  let [agreed, asked, unexplained, oracleMs] = [0, 0, 0, 0];
-  for (const [direction, before, after] of movedSchemas(catalogs)) {
-    const start = performance.now();
+function membersOf(schema: JsonObject | undefined): string[] {
+  const normal = schema === undefined ? undefined : normaliseSchema(schema);
+  const properties = isJsonObject(normal) ? normal["properties"] : undefined;
+  return isJsonObject(properties) ? Object.keys(properties) : [];
+}
+
+/* ── the second opinion ────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+interface Asked {
+  readonly where: string;
+  readonly tool: string;
+  readonly direction: Direction;
+  readonly accepted: boolean | undefined;
+  readonly changes: readonly SchemaChange[];
+  /** `agree`, the class that explains a disagreement, or undefined. */
+  readonly found: string | undefined;
+  readonly ms: number;
+}
+
+function printOracle(history: CatalogHistory): Asked[] {
+  const start = performance.now();
+  const asked = [...movedSchemas(history)].map(({ where, tool, direction, before, after }): Asked => {
+    const began = performance.now();
     const { changes } = diffSchemas(before, after, direction);
-    const middle = performance.now();
+    const ms = performance.now() - began;
     const accepted = oracleAccepts(before, after, direction);
-    diffMs.push(middle - start);
-    oracleMs += performance.now() - middle;
-    const found = agreement(changes, direction, accepted);
-    asked += 1;
-    if (found === "agree") agreed += 1;
-    else if (found === undefined) unexplained += 1;
-    classes.set(found ?? "UNEXPLAINED", (classes.get(found ?? "UNEXPLAINED") ?? 0) + 1);
-    if (found === undefined) print(`  UNEXPLAINED ${direction} ${JSON.stringify(changes)}`);
-  }
-  print(`  oracle    ${agreed} of ${asked} schema pairs agree, ${unexplained} unexplained, ${oracleMs.toFixed(0)} ms`);
-  return unexplained;
+    return { where, tool, direction, accepted, changes, found: agreement(changes, direction, accepted), ms };
+  });
+  const agreed = asked.filter((one) => one.found === "agree").length;
+  print(`  oracle    ${agreed} of ${asked.length} schema pairs agree, ${(performance.now() - start).toFixed(0)} ms`);
+  return asked;
 }
 
-function* movedSchemas(catalogs: readonly Catalog[]): Iterable<readonly [Direction, JsonValue, JsonValue]> {
+interface MovedSchema {
+  readonly where: string;
+  readonly tool: string;
+  readonly direction: Direction;
+  readonly before: JsonValue;
+  readonly after: JsonValue;
+}
+
+function* movedSchemas({ series, catalogs, names }: CatalogHistory): Iterable<MovedSchema> {
   for (const [index, to] of catalogs.entries()) {
     const from = catalogs[index - 1];
     if (from === undefined) continue;
-    for (const [key, after] of to.tools) {
-      const before = from.tools.get(key);
-      if (before === undefined || before.digests.contract === after.digests.contract) continue;
-      yield ["input", inputOf(before), inputOf(after)];
-      if (before.outputSchema !== undefined && after.outputSchema !== undefined)
-        yield ["output", before.outputSchema, after.outputSchema];
+    const where = `${series} ${names[index] ?? ""}`;
+    for (const [tool, now] of to.tools) {
+      const was = from.tools.get(tool);
+      if (was === undefined || was.digests.contract === now.digests.contract) continue;
+      yield { where, tool, direction: "input", before: inputOf(was), after: inputOf(now) };
+      if (was.outputSchema !== undefined && now.outputSchema !== undefined)
+        yield { where, tool, direction: "output", before: was.outputSchema, after: now.outputSchema };
     }
   }
 }
@@ -155,41 +134,29 @@ function inputOf(tool: Tool): JsonValue {
   return repairInput(tool.document["inputSchema"]).contract;
 }
 
-function printSkills(catalogs: readonly Catalog[]): readonly VersionFigures[] {
-  const first = catalogs[0];
-  if (first === undefined) return [];
-  const { skills, withoutCall } = scriptSkills(first);
-  const figures = playSkills(skills, catalogs);
-  print(
-    `  skills    ${skills.length} for v1 (${withoutCall} without a recorded call); resting +rested −revived, needs review, safe by usage:`,
-  );
-  print(
-    `            ${figures.map((one) => `v${one.version} ${one.resting} +${one.rested} −${one.revived}, ${one.dangerous}, ${one.safeByUsage}`).join(" | ")}`,
-  );
-  const last = figures.at(-1);
-  if (last !== undefined && last.resting > 0)
-    print(`            at the end they rest because of ${words(last.because, ruleOrder)}`);
-  for (const one of figures)
-    for (const [what, list] of [
-      ["RESTED FOR NOTHING", one.restedForNothing],
-      ["ACTIVE THOUGH INVALID", one.activeThoughInvalid],
-      ["NOT REVIVED", one.notRevived],
-    ] as const)
-      for (const said of list) print(`  ${what} ${said}`);
-  return figures;
+function printDisagreements(asked: readonly Asked[]): number {
+  const agreed = asked.filter((one) => one.found === "agree").length;
+  const unexplained = asked.filter((one) => one.found === undefined);
+  print(`against the oracle: ${agreed} of ${asked.length} agree, ${unexplained.length} unexplained`);
+  const named = [...CLASSES, { name: UNREADABLE, argument: "It is no opinion, and counts as none." }];
+  for (const { name, argument } of named) {
+    const found = asked.filter((one) => one.found === name);
+    if (found.length === 0) continue;
+    print(`\n  ${found.length}  ${name}\n      ${argument}`);
+    for (const one of found) print(`      ${lineOf(one)}`);
+  }
+  for (const one of unexplained) print(`\n  UNEXPLAINED ${lineOf(one)}\n      ${JSON.stringify(one.changes)}`);
+  const times = asked.map((one) => one.ms).sort((a, b) => a - b);
+  const at = (share: number): string => (times[Math.floor(times.length * share)] ?? 0).toFixed(2);
+  print(`\none schema pair: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`);
+  return unexplained.length;
 }
 
-function count<Item>(items: readonly Item[], of: (item: Item) => number): number {
-  return items.reduce((sum, item) => sum + of(item), 0);
-}
+/** What `agreement` says where the oracle has none. */
+const UNREADABLE = "the oracle cannot read it";
 
-function at50(sorted: readonly number[]): number {
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+function lineOf({ where, tool, direction, accepted, changes }: Asked): string {
+  const said = accepted === undefined ? "nothing" : accepted ? "compatible" : "breaking";
+  const ours = changes.map((change) => `${change.rule} ${change.verdict}${change.field === undefined ? "" : ` ${change.field}`}`);
+  return `${where} ${tool} ${direction}: oracle ${said}; ours ${ours.join(", ") || "equal"}`;
 }
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href)
-  await evalDrift(process.argv.slice(2));

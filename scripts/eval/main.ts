@@ -6,6 +6,7 @@ const EVALS: Record<string, () => Promise<(args: string[]) => Promise<void>>> = 
   lineage: async () => (await import("./lineage.js")).evalLineage,
   provision: async () => (await import("./provision.js")).evalProvision,
   retrieval: async () => (await import("./retrieval.js")).evalRetrieval,
+  skills: async () => (await import("./skills.js")).evalSkills,
   tune: async () => (await import("./tune.js")).evalTune,
 };
 

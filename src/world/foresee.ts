@@ -13,13 +13,13 @@ import type { Event } from "../model/event.js";
 import type { ForeseenCause, ForeseenSkill, ForeseenSuccessor, Foresight, Outcome } from "../model/foresight.js";
 import type { MaintenanceReport } from "../model/maintenance.js";
 import type { Problem } from "../model/problem.js";
+import type { PatternQuestion } from "../model/sample.js";
 import type { Skill } from "../model/skill.js";
 import type { Standing, StandingReason } from "../model/standing.js";
 import type { Tool } from "../model/tool.js";
 import { CONTRACT_PATH } from "../skills/contract.js";
 import { advance } from "./advance.js";
 import { decide } from "./decide.js";
-import type { Answer } from "./draft.js";
 import { maintenanceInput } from "./due.js";
 import { verifiedTool } from "./standings.js";
 import type { World } from "./world.js";
@@ -33,24 +33,42 @@ export interface Prospect {
   readonly unlisted?: readonly UpstreamLabel[];
 }
 
-/** A world moved by some events, as a steward would, with the last answer; nothing is kept anywhere. */
-export function play(world: World, events: Iterable<Event>): { world: World; answer: Answer } {
+/** A world moved by some events, as a steward would, with the patterns it would have run; nothing is kept anywhere. */
+export function play(world: World, events: Iterable<Event>): { world: World; questions: readonly PatternQuestion[] } {
   let moved = world;
-  let answer: Answer = {};
+  const questions: PatternQuestion[] = [];
   for (const event of events) {
     const decision = decide(moved, event);
     moved = advance(moved, decision.changes);
-    answer = decision.answer;
+    for (const effect of decision.effects) if (effect.kind === "run-patterns") questions.push(...effect.questions);
   }
-  return { world: moved, answer };
+  return { world: moved, questions };
 }
 
-/** What the library would be like under the prospect. Presence is left out: what is compared counts as up before and after. */
-export function foresee(world: World, prospect: Prospect, at: Instant): Foresight {
+/** The world before and after the prospect came. */
+export interface Arrival {
+  readonly before: World;
+  readonly after: World;
+  /** Patterns that standings rest on and nobody has run: their answers are events on `after` (see `answered`). */
+  readonly questions: readonly PatternQuestion[];
+}
+
+/** The prospect comes. Presence is left out: what is compared counts as up before and after. */
+export function arrive(world: World, prospect: Prospect, at: Instant): Arrival {
   const labels = new Set([...labelsOf(world), ...prospect.listings.keys()]);
   const up = [...labels].sort().map((label): Event => ({ kind: "presence", at, label, state: "up" }));
   const before = play(world, up).world;
-  const { world: after } = play(before, arrival(before, prospect, at));
+  const { world: after, questions } = play(before, arrival(before, prospect, at));
+  return { before, after, questions };
+}
+
+export function answered(arrived: Arrival, answers: Extract<Event, { kind: "patterns-run" }>["answers"], at: Instant): Arrival {
+  const { world, questions } = play(arrived.after, [{ kind: "patterns-run", at, answers }]);
+  return { ...arrived, after: world, questions };
+}
+
+/** What differs for the library between the two. */
+export function foresee({ before, after }: Arrival, at: Instant): Foresight {
   const report = dryRun(after, at);
   const successorsOf = (key: ToolKey): readonly ToolKey[] => succession(after, key)?.to ?? [];
   const drift = diffCatalogs(before.catalog, after.catalog, { successors: successorsOf });
