@@ -11,6 +11,9 @@ import type { Log } from "./host/log.js";
 import type { Print } from "./host/print.js";
 import { onStop } from "./host/signals.js";
 import { compose, type House } from "./compose.js";
+import { Fault } from "./model/fault.js";
+import type { Tokens } from "./model/home.js";
+import type { Caller } from "./model/operations.js";
 import { warmTokens } from "./provision/tokens.js";
 import { createHttpApp, type HttpSurface } from "./surfaces/http/app.js";
 import type { Listening } from "./surfaces/http/listen.js";
@@ -40,6 +43,7 @@ export async function serve(options: ServeOptions & { readonly announce: boolean
   try {
     const operatorToken = await house.store.operatorToken();
     const tokens = await house.store.readTokens();
+    await pinTokens(house, tokens, options.log);
     const surface = createHttpApp({
       operations: house.operations,
       policy: house.config.policy,
@@ -62,6 +66,20 @@ export async function serve(options: ServeOptions & { readonly announce: boolean
   } catch (error) {
     await house.stop();
     throw error;
+  }
+}
+
+/** Tokens whose entry names a catalog version stay with it; one that is not kept is told and pins nothing. */
+async function pinTokens(house: House, tokens: Tokens, log: Log): Promise<void> {
+  for (const { name, catalog, rights } of tokens.tokens) {
+    if (catalog === undefined || house.steward.world().catalogPins.get(name)?.version === catalog) continue;
+    const caller: Caller = { principal: name, rights: new Set(rights), upstreams: undefined, session: undefined };
+    try {
+      await house.operations.pinCatalog({ version: catalog, token: name }, caller);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      log.warn(`state/tokens.json, ${name}: catalog ${catalog}: ${error.detail}`);
+    }
   }
 }
 

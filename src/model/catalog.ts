@@ -74,6 +74,26 @@ export const presenceFormat = defineFormat({
   },
 });
 
+export const catalogPinSchema = z.object({
+  version: z.int().min(1),
+  at: z.string(),
+  by: z.string(),
+  /** What that version had: tool key → contract digest. Kept here, so that a pin outlives what retention takes away. */
+  tools: z.record(z.string(), z.string()),
+});
+export type CatalogPin = z.infer<typeof catalogPinSchema>;
+
+export const catalogPinsFormat = defineFormat({
+  kind: "catalog-pins",
+  version: 1,
+  place: "state/catalog-pins.json",
+  purpose: "Tokens whose views and calls stay with what still exists of one catalog version.",
+  shape: {
+    /** token name (`mcp` and `local` for callers without one) → its pin */
+    tokens: z.record(z.string(), catalogPinSchema),
+  },
+});
+
 /** A tool that waits for a person's approval after a safety change. */
 export const holdsFormat = defineFormat({
   kind: "holds",

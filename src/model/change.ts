@@ -5,7 +5,7 @@
  * Speaks: whole new values of what moved, so that applying one twice is applying it once.
  * Never: IO, clocks.
  */
-import type { CatalogManifest, Holds, Presence } from "./catalog.js";
+import type { CatalogManifest, CatalogPin, Holds, Presence } from "./catalog.js";
 import type { CallLine, Episode, Evidence } from "./episode.js";
 import type { SeenFlow } from "./flow.js";
 import type { EpisodeId, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
@@ -33,6 +33,7 @@ export type Change =
   /** Links that are new or judged anew; `hints`, where they moved, all of them. */
   | { readonly kind: "lineage"; readonly links: readonly LineageLink[]; readonly hints?: readonly SupersedeHint[] | undefined }
   | { readonly kind: "holds"; readonly holds: Holds }
+  | { readonly kind: "catalog-pin"; readonly token: string; readonly pin: CatalogPin | undefined }
   | { readonly kind: "presence"; readonly label: UpstreamLabel; readonly presence: Presence | undefined }
   | { readonly kind: "intake"; readonly label: UpstreamLabel; readonly problems: readonly Problem[] }
   | {

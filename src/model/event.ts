@@ -5,8 +5,8 @@
  * Speaks: facts with the time they happened (`at`); never intentions without data.
  * Never: callbacks, promises, sockets.
  */
-import type { PresenceState } from "./catalog.js";
 import type { CallLine, Episode, Evidence, Outcome } from "./episode.js";
+import type { CatalogPin, PresenceState } from "./catalog.js";
 import type { CatalogVersion, Digest, EpisodeId, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
 import type { ProposedEdit } from "./maintenance.js";
 import type { Policy } from "./policy.js";
@@ -42,6 +42,14 @@ export type Event =
       readonly label: UpstreamLabel;
       readonly state: PresenceState;
       readonly reason?: string | undefined;
+    }
+  /** A token's views and calls stay with what a version had; `pin` undefined: they follow the catalog again. */
+  | {
+      readonly kind: "catalog-pinned";
+      readonly at: Instant;
+      readonly by: string;
+      readonly token: string;
+      readonly pin: Pick<CatalogPin, "version" | "tools"> | undefined;
     }
   | {
       readonly kind: "tool-approved";

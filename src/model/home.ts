@@ -41,6 +41,8 @@ export const tokensFormat = defineFormat({
         /** Labels it may use; `*` = all. */
         upstreams: z.array(z.string()),
         rights: z.array(rightSchema),
+        /** Its views and calls stay with what still exists of this catalog version. */
+        catalog: z.int().min(1).optional(),
         created: z.string(),
       }),
     ),

@@ -59,6 +59,30 @@ export interface CatalogAnswer {
   /** Tools refused or repaired at intake, upstreams not offered. */
   readonly problems: readonly Problem[];
 }
+/** A token or session that stays with a catalog version, and what is left of it. */
+export interface PinAnswer {
+  readonly token?: string | undefined;
+  readonly session?: string | undefined;
+  readonly version: number;
+  /** Tools of that version. */
+  readonly tools: number;
+  readonly gone: readonly { readonly tool: string; readonly to: readonly string[] }[];
+  /** There, with another contract: called as they are now. */
+  readonly changed: readonly string[];
+}
+/** Tools for a query as a catalog version would have answered; nothing is recorded. */
+export interface SearchAnswer {
+  readonly version: number;
+  readonly tools: readonly {
+    readonly tool: string;
+    readonly signature: string;
+    readonly score: number;
+    readonly reason: string;
+    /** False where it is not in the present catalog. */
+    readonly present: boolean;
+  }[];
+  readonly unmatched: readonly string[];
+}
 export interface VersionSummary {
   readonly version: number;
   readonly time: string;
@@ -182,6 +206,14 @@ export interface Operations {
   catalog(options: { at?: number }): Promise<CatalogAnswer>;
   versions(): Promise<readonly VersionSummary[]>;
   version(version: number): Promise<CatalogManifest>;
+  /** Tools for a query, by words alone, as of a catalog version; by default the present one. */
+  searchCatalog(query: string, options: { at?: number; limit?: number }, caller: Caller): Promise<SearchAnswer>;
+  catalogPins(): Promise<readonly PinAnswer[]>;
+  /** Pins a token or a transport session to a version, or lets it follow the catalog again; by default the caller's own token. */
+  pinCatalog(
+    options: { version: number | undefined; token?: string; session?: string },
+    caller: Caller,
+  ): Promise<{ readonly pinned: PinAnswer | null }>;
   drift(options: { from?: number; to?: number }): Promise<DriftAnswer>;
   lineage(): Promise<readonly LineageLink[]>;
   judgeLineage(link: string, verdict: "confirm" | "reject", caller: Caller): Promise<LineageLink>;
@@ -193,7 +225,8 @@ export interface Operations {
     caller: Caller,
   ): Promise<{ readonly tool: string; readonly standing: readonly string[] }>;
 
-  skills(filter: { tier?: string; standing?: string }): Promise<readonly SkillSummary[]>;
+  /** `at`: as the library stood, and would have been judged, while that catalog version was in force. */
+  skills(filter: { tier?: string; standing?: string; at?: number }): Promise<readonly SkillSummary[]>;
   skill(name: string): Promise<SkillDetail>;
   /** Active skills that this caller may use all tools of. */
   servedSkills(caller: Caller): ServedSkills;
@@ -216,7 +249,7 @@ export interface Operations {
 
   graph(): Promise<JsonObject>;
   graphGexf(): Promise<string>;
-  why(skill: string): Promise<GraphWhy>;
+  why(skill: string, options?: { at?: number }): Promise<GraphWhy>;
 
   maintain(
     options: { mode: "incremental" | "rebuild"; dryRun: boolean; accept?: readonly string[] },

@@ -5,7 +5,7 @@
  * Speaks: domain nouns; promises only here.
  * Never: implementations.
  */
-import type { CatalogManifest, DepartedTool, Holds, Presence } from "./catalog.js";
+import type { CatalogManifest, CatalogPin, DepartedTool, Holds, Presence } from "./catalog.js";
 import type { Change } from "./change.js";
 import type { CallLine, Episode, Evidence } from "./episode.js";
 import type { CatalogVersion, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
@@ -28,6 +28,8 @@ export interface Ground {
   readonly lineage: readonly LineageLink[];
   readonly hints: readonly SupersedeHint[];
   readonly holds: Holds;
+  /** token name → its catalog pin */
+  readonly catalogPins: ReadonlyMap<string, CatalogPin>;
   readonly presence: ReadonlyMap<UpstreamLabel, Presence>;
   readonly revision: LibraryRevisionRecord | undefined;
   /** Skill files of that revision, from the store's objects. */

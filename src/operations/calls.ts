@@ -15,9 +15,11 @@ import type { CallOptions } from "../model/ports.js";
 import type { Tool } from "../model/tool.js";
 import { excerptResult, pageOf } from "../provision/excerpt.js";
 import { searchTools } from "../retrieve/tools.js";
+import type { Pinned } from "../world/pin.js";
 import { isOffered, type World } from "../world/world.js";
 import { misfits } from "./arguments.js";
 import type { Answered } from "./call-log.js";
+import { pinOf } from "./pins.js";
 import { chooseEpisode, RESULTS_MOST_BYTES, type Desk } from "./desk.js";
 
 export async function callTool(
@@ -27,7 +29,7 @@ export async function callTool(
   options: CallOptions & { readonly direct: boolean },
 ): Promise<Counted<CallAnswer>> {
   const world = desk.steward.world();
-  const tool = findTool(world, input.tool, caller);
+  const tool = findTool(world, input.tool, caller, pinOf(desk, world, caller));
   refuseHeld(world, tool);
   const args = toArguments(input.arguments);
   if (!options.direct) refuseMisfits(tool, args);
@@ -63,11 +65,17 @@ export async function callTool(
 }
 
 /** Finds a tool by key or exposed name among what this caller may use. */
-export function findTool(world: World, asked: string, caller: Caller): Tool {
+export function findTool(world: World, asked: string, caller: Caller, pinned?: Pinned): Tool {
   const key = world.catalog.tools.has(asked as ToolKey) ? (asked as ToolKey) : world.exposed.get(asked as ExposedName);
   const tool = key === undefined ? undefined : world.catalog.tools.get(key);
   if (tool === undefined || (caller.upstreams !== undefined && !caller.upstreams.has(tool.label)))
     throw unknownTool(world, asked, caller);
+  if (pinned?.has(tool.key) === false) {
+    throw new Fault(
+      "tool-not-offered",
+      `${tool.key} is not of catalog version ${pinned.version}, to which you are pinned; \`steward catalog pin none\` ends that.`,
+    );
+  }
   const presence = world.presence.get(tool.label);
   if (!isOffered(presence)) {
     throw new Fault(

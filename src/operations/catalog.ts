@@ -1,12 +1,10 @@
 /** Operations on the catalog: the present and past versions, drift, lineage, approvals, sync. */
 import { causes, diffCatalogs } from "../catalog/drift.js";
-import { catalogFrom, emptyCatalog, manifestTools } from "../catalog/version.js";
 import { skillsReaching } from "../graph/reach.js";
-import type { Catalog, CatalogManifest } from "../model/catalog.js";
 import { Fault } from "../model/fault.js";
 import type { Digest, ToolKey } from "../model/ids.js";
 import type { LineageLink } from "../model/lineage.js";
-import type { Caller, CatalogAnswer, CatalogTool, DriftAnswer, VersionSummary } from "../model/operations.js";
+import type { Caller, CatalogAnswer, CatalogTool, DriftAnswer } from "../model/operations.js";
 import type { Tool } from "../model/tool.js";
 import { compactSignature } from "../provision/signature.js";
 import { nameOf } from "../world/advance.js";
@@ -14,6 +12,7 @@ import { marksOf } from "../world/turn.js";
 import type { World } from "../world/world.js";
 import { findTool } from "./calls.js";
 import type { Desk } from "./desk.js";
+import { catalogAt } from "./versions.js";
 
 export async function readCatalog(desk: Desk, at: number | undefined): Promise<CatalogAnswer> {
   const world = desk.steward.world();
@@ -39,47 +38,6 @@ function shownTool(world: World, tool: Tool, present: boolean): CatalogTool {
     digests: tool.digests,
     marks: present ? marksOf(world, tool.key) : [],
   };
-}
-
-/** A kept catalog version, whole. Throws Fault `version-unknown`. */
-export async function catalogAt(desk: Desk, version: number): Promise<Catalog> {
-  if (version === 0) return emptyCatalog;
-  const world = desk.steward.world();
-  if (version === world.catalog.version) return world.catalog;
-  const manifest = await readManifest(desk, version);
-  const documents = await desk.store.readDocuments([
-    ...new Set(Object.values(manifest.tools).map((digests) => digests.document)),
-  ]);
-  return catalogFrom(manifest, manifestTools(manifest, documents));
-}
-
-export async function readManifest(desk: Desk, version: number): Promise<CatalogManifest> {
-  const manifest = await desk.store.readManifest(version);
-  if (manifest === undefined) {
-    throw new Fault(
-      "version-unknown",
-      `Version ${version} is not kept; the present one is ${desk.steward.world().catalog.version}.`,
-    );
-  }
-  return manifest;
-}
-
-export async function listVersions(desk: Desk): Promise<VersionSummary[]> {
-  const manifests = [...(await desk.store.listManifests())].sort((a, b) => a.version - b.version);
-  return manifests.map((manifest, index) => {
-    const before: CatalogManifest["tools"] = manifests[index - 1]?.tools ?? {};
-    const keys = Object.keys(manifest.tools);
-    return {
-      version: manifest.version,
-      time: manifest.time,
-      cause: manifest.cause,
-      digest: manifest.digest,
-      tools: keys.length,
-      added: keys.filter((key) => before[key] === undefined).length,
-      removed: Object.keys(before).filter((key) => manifest.tools[key] === undefined).length,
-      changed: keys.filter((key) => before[key] !== undefined && before[key].document !== manifest.tools[key]?.document).length,
-    };
-  });
 }
 
 /** The drift between two versions; by default between the last two. */

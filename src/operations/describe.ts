@@ -9,15 +9,17 @@ import { nameOf } from "../world/advance.js";
 import { marksOf } from "../world/turn.js";
 import type { World } from "../world/world.js";
 import { findTool } from "./calls.js";
+import { pinOf } from "./pins.js";
 import { chooseEpisode, type Desk } from "./desk.js";
 
 export function describeTools(desk: Desk, input: DescribeToolsInput, caller: Caller): Counted<DescribeAnswer> {
   const world = desk.steward.world();
+  const pinned = pinOf(desk, world, caller);
   const tools: DescribedTool[] = [];
   const missing: { asked: string; why: string; instead: readonly string[] }[] = [];
   for (const asked of input.tools) {
     try {
-      tools.push(described(world, findTool(world, asked, caller)));
+      tools.push(described(world, findTool(world, asked, caller, pinned)));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       const data = (error.data ?? {}) as { instead?: string[]; suggestions?: string[] };

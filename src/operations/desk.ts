@@ -6,6 +6,7 @@
  * Speaks: ports of model/, the steward.
  * Never: wire forms; deciding what an event means.
  */
+import type { CatalogPin } from "../model/catalog.js";
 import type { Caller, UpstreamAnnouncement } from "../model/operations.js";
 import type { Chance, Clock, Manager, Store, Upstreams } from "../model/ports.js";
 import type { Episode } from "../model/episode.js";
@@ -41,6 +42,8 @@ export interface Desk {
 }
 
 export interface DeskMemory {
+  /** transport session → the catalog version it stays with; gone with the daemon, as sessions are */
+  readonly pins: Map<string, Pick<CatalogPin, "version" | "tools">>;
   /** transport session → its running episode */
   readonly sessions: Map<string, EpisodeId>;
   /** One piece of work at a time per episode: budgets are counted, not raced for. */
@@ -55,7 +58,7 @@ const SESSIONS_MOST = 10_000;
 export const RESULTS_MOST_BYTES = 64 * 1024 * 1024;
 
 export function createMemory(): DeskMemory {
-  return { sessions: new Map(), turns: new Map(), results: new Map() };
+  return { pins: new Map(), sessions: new Map(), turns: new Map(), results: new Map() };
 }
 
 /** Runs `work` after all earlier work of the same episode, whether that failed or not. */

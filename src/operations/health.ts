@@ -4,6 +4,7 @@ import type { Caller } from "../model/operations.js";
 import type { JsonObject } from "../model/json.js";
 import { nameOf } from "../world/advance.js";
 import { isOffered } from "../world/world.js";
+import { pinOf } from "./pins.js";
 import type { Desk } from "./desk.js";
 
 export function healthOf(desk: Desk): Health {
@@ -47,9 +48,11 @@ export function facadeFacts(desk: Desk): FacadeFacts {
 /** Every offered tool under its exposed name, whole, in the order of names. */
 export function directTools(desk: Desk, caller: Caller): DirectTool[] {
   const world = desk.steward.world();
+  const pinned = pinOf(desk, world, caller);
   const tools: DirectTool[] = [];
   for (const tool of world.catalog.tools.values()) {
     if (caller.upstreams !== undefined && !caller.upstreams.has(tool.label)) continue;
+    if (pinned?.has(tool.key) === false) continue;
     if (!isOffered(world.presence.get(tool.label)) || world.holds.held[tool.key] !== undefined) continue;
     const document: JsonObject = {
       ...tool.document,

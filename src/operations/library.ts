@@ -14,8 +14,7 @@ import type { Desk } from "./desk.js";
 
 const unsettled: Standing = { standing: "inactive", because: "missing", needsReview: false, reasons: [], since: "" };
 
-export function listSkills(desk: Desk, filter: { tier?: string; standing?: string }): SkillSummary[] {
-  const world = desk.steward.world();
+export function listSkills(world: World, filter: { tier?: string; standing?: string }): SkillSummary[] {
   return [...world.library.skills.values()]
     .map((skill) => summaryOf(world, skill))
     .filter((skill) => filter.tier === undefined || skill.tier === filter.tier)
@@ -168,8 +167,7 @@ export function lintSkills(desk: Desk): readonly Problem[] {
 }
 
 /** Why a skill stands as it does: every tool and skill it rests on, the way there, and what stands at its end. */
-export function whyOf(desk: Desk, name: string): GraphWhy {
-  const world = desk.steward.world();
+export function whyOf(world: World, name: string): GraphWhy {
   const skill = requireSkill(world, name);
   const standing = world.standings.get(skill.name) ?? unsettled;
   const paths = pathsOf(world.graph, skill.name).map((rest) => {

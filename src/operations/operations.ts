@@ -10,7 +10,7 @@ import { Fault } from "../model/fault.js";
 import type { Announcement, Operations } from "../model/operations.js";
 import type { UpstreamLabel } from "../model/ids.js";
 import { callTool, keptResult } from "./calls.js";
-import { approveTool, judgeLineage, listVersions, readCatalog, readDrift, readManifest, syncCatalog } from "./catalog.js";
+import { approveTool, judgeLineage, readCatalog, readDrift, syncCatalog } from "./catalog.js";
 import type { Desk } from "./desk.js";
 import { describeTools } from "./describe.js";
 import { finishTask, listEpisodes, readEpisode, verifyEpisode } from "./episodes.js";
@@ -30,6 +30,9 @@ import {
 } from "./library.js";
 import { listReports, maintain, readReport } from "./maintenance.js";
 import { servedFile, servedSkills } from "./served.js";
+import { searchCatalog, worldAt } from "./past.js";
+import { listPins, pinCatalog } from "./pins.js";
+import { listVersions, readManifest } from "./versions.js";
 import { exploreCapabilities, readView, replayView, retrieveTools, startTask } from "./views.js";
 
 export function createOperations(desk: Desk): Operations {
@@ -53,6 +56,9 @@ export function createOperations(desk: Desk): Operations {
     catalog: ({ at }) => readCatalog(desk, at),
     versions: () => listVersions(desk),
     version: (version) => readManifest(desk, version),
+    searchCatalog: (query, options, caller) => searchCatalog(desk, query, options, caller),
+    catalogPins: async () => listPins(desk),
+    pinCatalog: (options, caller) => pinCatalog(desk, options, caller),
     drift: (options) => readDrift(desk, options),
     lineage: async () =>
       [...desk.steward.world().lineage.values()].sort((a, b) => a.atVersion - b.atVersion || (a.from < b.from ? -1 : 1)),
@@ -60,7 +66,7 @@ export function createOperations(desk: Desk): Operations {
     sync: (label) => syncCatalog(desk, label),
     approveTool: (input, caller) => approveTool(desk, input, caller),
 
-    skills: async (filter) => listSkills(desk, filter),
+    skills: async ({ at, ...filter }) => listSkills(await worldAt(desk, at), filter),
     skill: async (name) => readSkill(desk, name),
     servedSkills: (caller) => servedSkills(desk, caller),
     servedFile: (name, path, caller) => servedFile(desk, name, path, caller),
@@ -74,7 +80,7 @@ export function createOperations(desk: Desk): Operations {
 
     graph: async () => exportGraph(desk.steward.world().graph),
     graphGexf: async () => exportGexf(desk.steward.world().graph),
-    why: async (skill) => whyOf(desk, skill),
+    why: async (skill, options) => whyOf(await worldAt(desk, options?.at), skill),
 
     maintain: (options) => maintain(desk, options),
     reports: () => listReports(desk),

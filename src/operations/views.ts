@@ -22,6 +22,7 @@ import { countingFlows } from "../world/known.js";
 import { complete, gather } from "../world/turn.js";
 import { vectorsBasis } from "../world/vectors.js";
 import type { World } from "../world/world.js";
+import { pinOf } from "./pins.js";
 import { bindSession, chooseEpisode, inTurn, opening, type ChosenEpisode, type Desk } from "./desk.js";
 
 export function startTask(desk: Desk, input: StartTaskInput, caller: Caller): Promise<Counted<View>> {
@@ -73,8 +74,9 @@ async function makeRecord(desk: Desk, request: ViewRequest, caller: Caller, chos
     );
   }
   const before = { turn: running?.turn ?? 0, explored: running?.explored ?? 0, skillChars: running?.skillChars ?? 0 };
-  const gathered = gather(world, request, { allowed: caller.upstreams, need });
-  const basis = basisOf(world, gathered.byVectors);
+  const pinned = pinOf(desk, world, caller);
+  const gathered = gather(world, request, { allowed: caller.upstreams, pinned, need });
+  const basis = basisOf(world, gathered.byVectors, pinned?.version);
   const decisions = await desk.manager.decideView(gathered.candidates);
   const found = complete(world, gathered, decisions);
   const record: Omit<ViewRecord, "view"> = {
@@ -118,9 +120,10 @@ function evidencePosition(world: World): number {
 const presenceDigests = new WeakMap<World, string>();
 
 /** All that an answer depends on, named so that two answers on the same basis are the same. */
-function basisOf(world: World, byVectors: boolean): Basis {
+function basisOf(world: World, byVectors: boolean, pinnedTo: number | undefined): Basis {
+  const catalog = `${world.catalog.version}:${world.catalog.digest.slice(0, 12)}`;
   return {
-    catalog: `${world.catalog.version}:${world.catalog.digest.slice(0, 12)}`,
+    catalog: pinnedTo === undefined ? catalog : `${catalog}@${pinnedTo}`,
     library: world.library.revision,
     evidence: evidencePosition(world),
     presence: presenceDigest(world),

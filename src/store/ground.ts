@@ -61,6 +61,7 @@ export async function readGround(options: {
     lineage: smalls.lineage.value.links,
     hints: smalls.lineage.value.hints ?? [],
     holds: smalls.holds.value,
+    catalogPins: new Map(Object.entries(smalls.catalogPins.value.tokens)),
     presence: presenceOf(smalls),
     revision,
     skills,

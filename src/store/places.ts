@@ -32,6 +32,7 @@ export const places = {
   samples: "state/samples",
   samplesOf: (digest: string) => `state/samples/${digest}.json`,
   patterns: "state/patterns.json",
+  catalogPins: "state/catalog-pins.json",
   evidence: "state/evidence",
   evidenceOf: (digest: string) => `state/evidence/${digest}.json`,
   pending: "state/pending.json",

@@ -5,7 +5,7 @@ import { sha256 } from "../catalog/canonical.js";
 import { assertNever, Fault } from "../model/fault.js";
 import type { Change } from "../model/change.js";
 import type { Holds, Presence } from "../model/catalog.js";
-import type { presenceFormat } from "../model/catalog.js";
+import type { catalogPinsFormat, presenceFormat } from "../model/catalog.js";
 import type { flowsFormat } from "../model/flow.js";
 import type { LineageLink } from "../model/lineage.js";
 import type { rejectedFormat } from "../model/maintenance.js";
@@ -27,6 +27,7 @@ export interface Smalls {
   readonly standings: z.infer<typeof standingsFormat.schema>;
   readonly rejected: z.infer<typeof rejectedFormat.schema>;
   readonly flows: z.infer<typeof flowsFormat.schema>;
+  readonly catalogPins: z.infer<typeof catalogPinsFormat.schema>;
   readonly patterns: z.infer<typeof patternAnswersFormat.schema>;
   readonly lock: Lock;
 }
@@ -86,6 +87,12 @@ function plan(draft: Draft, change: Change, now: Smalls): void {
       return;
     case "holds":
       draft.smalls.holds = change.holds;
+      return;
+    case "catalog-pin":
+      draft.smalls.catalogPins = {
+        ...current("catalogPins"),
+        tokens: withEntry(current("catalogPins").tokens, change.token, change.pin),
+      };
       return;
     case "presence":
       draft.smalls.presence = {

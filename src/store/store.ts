@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { ensureFolder, errorCode, nodeFiles, unwritable, type Files } from "../host/files.js";
 import type { Log } from "../host/log.js";
 import { ownStartTime } from "../host/processes.js";
-import { holdsFormat, presenceFormat } from "../model/catalog.js";
+import { catalogPinsFormat, holdsFormat, presenceFormat } from "../model/catalog.js";
 import { Fault } from "../model/fault.js";
 import { tokensFormat, type Tokens } from "../model/home.js";
 import { lineageFormat } from "../model/lineage.js";
@@ -218,6 +218,7 @@ export function openSmalls(shelf: DocumentShelf): SmallDocuments {
     holds: smallDocument(shelf, holdsFormat, places.holds, { format: holdsFormat.id, held: {}, approved: {}, review: {} }),
     presence: smallDocument(shelf, presenceFormat, places.presence, { format: presenceFormat.id, upstreams: {} }),
     standings: smallDocument(shelf, standingsFormat, places.standings, { format: standingsFormat.id, skills: {}, pinned: {} }),
+    catalogPins: smallDocument(shelf, catalogPinsFormat, places.catalogPins, { format: catalogPinsFormat.id, tokens: {} }),
     patterns: smallDocument(shelf, patternAnswersFormat, places.patterns, { format: patternAnswersFormat.id, answers: {} }),
     rejected: smallDocument(shelf, rejectedFormat, places.rejected, { format: rejectedFormat.id, edits: {} }),
     flows: smallDocument(shelf, flowsFormat, places.flows, { format: flowsFormat.id, flows: {} }),
@@ -240,6 +241,7 @@ function valuesOf(smalls: SmallDocuments): Smalls {
     standings: smalls.standings.value,
     rejected: smalls.rejected.value,
     flows: smalls.flows.value,
+    catalogPins: smalls.catalogPins.value,
     patterns: smalls.patterns.value,
     lock: smalls.lock.value,
   };

@@ -70,6 +70,12 @@ export function decideTick(draft: Draft, event: Of<"tick">): void {
   if (tools.length > 0) settleStandings(draft, { tools });
 }
 
+export function decideCatalogPinned(draft: Draft, { token, pin, at, by }: Of<"catalog-pinned">): void {
+  put(draft, { kind: "catalog-pin", token, pin: pin === undefined ? undefined : { ...pin, at, by } });
+  // The tools that a direct client is shown moved.
+  draft.effects.push({ kind: "announce-tools" });
+}
+
 export function decideToolApproved(draft: Draft, event: Of<"tool-approved">): void {
   const tool = draft.known.catalog.tools.get(event.tool);
   if (tool === undefined)

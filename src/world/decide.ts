@@ -9,7 +9,14 @@
  */
 import { assertNever } from "../model/fault.js";
 import type { Event } from "../model/event.js";
-import { decideConfigured, decideListing, decidePresence, decideTick, decideToolApproved } from "./decide-catalog.js";
+import {
+  decideCatalogPinned,
+  decideConfigured,
+  decideListing,
+  decidePresence,
+  decideTick,
+  decideToolApproved,
+} from "./decide-catalog.js";
 import { decideLineageJudged } from "./decide-lineage.js";
 import {
   decideEpisodeCalls,
@@ -48,6 +55,8 @@ function decideInto(draft: Draft, event: Event): void {
       return decideListing(draft, event);
     case "presence":
       return decidePresence(draft, event);
+    case "catalog-pinned":
+      return decideCatalogPinned(draft, event);
     case "tool-approved":
       return decideToolApproved(draft, event);
     case "patterns-run":

@@ -32,6 +32,8 @@ export function applyChange(known: Known, change: Change): Known {
       };
     case "holds":
       return { ...known, holds: change.holds };
+    case "catalog-pin":
+      return { ...known, catalogPins: withEntry(known.catalogPins, change.token, change.pin) };
     case "presence":
       return { ...known, presence: withEntry(known.presence, change.label, change.presence) };
     case "intake":

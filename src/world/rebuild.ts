@@ -25,6 +25,7 @@ export function knownFrom(ground: Ground, now: Instant): Known {
     lineage: new Map(ground.lineage.map((link) => [link.id, link])),
     hints: ground.hints,
     holds: ground.holds,
+    catalogPins: ground.catalogPins,
     presence: ground.presence,
     library,
     past: ground.pastRevisions,

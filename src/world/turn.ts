@@ -21,6 +21,7 @@ import { nearnessChannel } from "../retrieve/nearness.js";
 import { searchSkills } from "../retrieve/skills.js";
 import { searchTools, type ToolSearch } from "../retrieve/tools.js";
 import { nameOf } from "./advance.js";
+import { pinNotice, type Pinned } from "./pin.js";
 import { isOffered, isUnavailable, type World } from "./world.js";
 
 type Found = ViewRecord["found"];
@@ -29,6 +30,8 @@ type Found = ViewRecord["found"];
 export interface Asking {
   /** Labels the caller may use; undefined = all. */
   readonly allowed: ReadonlySet<string> | undefined;
+  /** Stays with what a catalog version had. */
+  readonly pinned?: Pinned | undefined;
   readonly need?: NeedVector | undefined;
 }
 
@@ -48,14 +51,15 @@ const RESTING_SHARE = 0.6;
 /** Tools looked at for a start, before steps are known. */
 const TOOLS_LOOKED_AT = 16;
 
-export function gather(world: World, request: ViewRequest, { allowed, need = { kind: "off" } }: Asking): Gathered {
+export function gather(world: World, request: ViewRequest, { allowed, pinned, need = { kind: "off" } }: Asking): Gathered {
   const text = needText(request);
-  const mayUse = (key: ToolKey): boolean => allowed === undefined || allowed.has(splitToolKey(key).label);
+  const mayUse = (key: ToolKey): boolean =>
+    (allowed === undefined || allowed.has(splitToolKey(key).label)) && (pinned === undefined || pinned.has(key));
   const offered = (key: ToolKey): boolean => mayUse(key) && isOffered(world.presence.get(splitToolKey(key).label));
   const usable = (skill: Skill): boolean =>
     skill.contract.requires.every((one) => one.optional === true || mayUse(one.tool as ToolKey));
   const { policy } = world;
-  const notices: Found["notices"] = [];
+  const notices: Found["notices"] = pinned === undefined ? [] : [{ code: "catalog-pinned", text: pinNotice(world, pinned) }];
   const vector = need.kind === "vector" && need.embedder === world.vectors.embedder ? need.vector : undefined;
   // Steps of a plan are searched by words: their texts are not known when the need is embedded.
   const vectorOf = (asked: string): Float32Array | undefined => (asked === text ? vector : undefined);

@@ -9,7 +9,7 @@
  * copying them would cost more than the work: the search indexes and the map of episodes. A reader therefore takes what it
  * needs of them before its first `await`.
  */
-import type { Catalog, Holds, Presence } from "../model/catalog.js";
+import type { Catalog, CatalogPin, Holds, Presence } from "../model/catalog.js";
 import type { Episode } from "../model/episode.js";
 import type { ExposedName, Instant, SkillName, ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { SeenFlow } from "../model/flow.js";
@@ -36,6 +36,8 @@ export interface Known {
   /** Takeovers that were seen coming: what `findLineage` is told when the old tool leaves. */
   readonly hints: readonly SupersedeHint[];
   readonly holds: Holds;
+  /** Tokens that stay with a catalog version. */
+  readonly catalogPins: ReadonlyMap<string, CatalogPin>;
   readonly presence: ReadonlyMap<UpstreamLabel, Presence>;
   /** What the last listing of each upstream had wrong with it. */
   readonly intake: ReadonlyMap<UpstreamLabel, readonly Problem[]>;
@@ -80,6 +82,7 @@ export const emptyKnown: Known = Object.freeze({
   lineage: new Map(),
   hints: [],
   holds: emptyHolds,
+  catalogPins: new Map(),
   presence: new Map(),
   intake: new Map(),
   library: { revision: 0, skills: new Map(), lock: { format: "steward-lock/1", revision: 0, skills: {} } },

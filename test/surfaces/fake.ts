@@ -338,6 +338,11 @@ export function fakeOperations(
       if (asked > version) throw new Fault("version-unknown", String(asked));
       return { format: "catalog-manifest/1", version: asked, time: NOW, cause: "start", digest: DIGEST, tools: {}, departed: {} };
     },
+    searchCatalog: async () => ({ version: 1, tools: [], unmatched: [] }),
+    catalogPins: async () => [],
+    pinCatalog: async ({ version: pinned, token }: { version: number | undefined; token?: string }) => ({
+      pinned: pinned === undefined ? null : { token, version: pinned, tools: 1, gone: [], changed: [] },
+    }),
     drift: async () => ({
       from: 1,
       to: version,

@@ -3,7 +3,7 @@ import type { SeenFlow } from "../../src/model/flow.js";
 import type { CallLine, Evidence, Episode } from "../../src/model/episode.js";
 import type { PatternAnswer, Sample } from "../../src/model/sample.js";
 import type { SkillName, ToolKey, UpstreamLabel } from "../../src/model/ids.js";
-import type { Presence } from "../../src/model/catalog.js";
+import type { CatalogPin, Presence } from "../../src/model/catalog.js";
 import type { LineageLink, SupersedeHint } from "../../src/model/lineage.js";
 import type { Ground, PastSkill } from "../../src/model/ports.js";
 import type { LibraryRevisionRecord } from "../../src/model/skill.js";
@@ -28,6 +28,7 @@ export class MemoryGround {
   flows = new Map<string, SeenFlow>();
   evidence = new Map<string, Evidence>();
   calls: CallLine[] = [];
+  catalogPins = new Map<string, CatalogPin>();
   samples = new Map<ToolKey, readonly Sample[]>();
   patterns: ReadonlyMap<string, PatternAnswer> = new Map();
 
@@ -48,6 +49,10 @@ export class MemoryGround {
         return;
       case "holds":
         this.holds = change.holds;
+        return;
+      case "catalog-pin":
+        if (change.pin === undefined) this.catalogPins.delete(change.token);
+        else this.catalogPins.set(change.token, change.pin);
         return;
       case "presence":
         if (change.presence === undefined) this.presence.delete(change.label);
@@ -109,6 +114,7 @@ export class MemoryGround {
       lineage: [...this.lineage.values()],
       hints: this.hints,
       holds: this.holds,
+      catalogPins: this.catalogPins,
       presence: this.presence,
       revision,
       skills,

@@ -88,6 +88,7 @@ function faceOf(world: World): unknown {
     lineage: [...world.lineage.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
     hints: world.hints,
     holds: world.holds,
+    catalogPins: [...world.catalogPins].sort(),
     presence: [...world.presence].sort(),
     library: {
       revision: world.library.revision,

@@ -1,4 +1,5 @@
 /** catalog and graph verbs: versions, drift, lineage, approvals. */
+import type { Command } from "commander";
 import type { JsonObject } from "../../model/json.js";
 import type { Shown } from "../../host/print.js";
 import { CliFault, EXIT } from "./access.js";
@@ -153,13 +154,17 @@ export function addCatalogVerbs(verbs: Verbs): void {
       }),
     );
 
+  addPin(catalog, verbs);
+
   const graph = program.command("graph").description("what depends on what");
   graph
     .command("why <skill>")
     .description("why a skill stands as it does")
-    .action((skill: string) =>
+    .option("--at <version>", "as of a catalog version", toCount)
+    .action((skill: string, options: { at?: number }) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
-        const why = objectOf(await access.ask("GET", `/v1/graph/why/${encodeURIComponent(skill)}`));
+        const at = options.at === undefined ? "" : `?at=${options.at}`;
+        const why = objectOf(await access.ask("GET", `/v1/graph/why/${encodeURIComponent(skill)}${at}`));
         if (verbs.json()) return print.json(why);
         const standing = objectOf(why["standing"]);
         print.line({ text: skill, colour: "bold" }, " is ", standingShown(standing));
@@ -182,6 +187,49 @@ export function addCatalogVerbs(verbs: Verbs): void {
         else print.json(await access.ask("GET", "/v1/graph"));
       }),
     );
+}
+
+function addPin(catalog: Command, verbs: Verbs): void {
+  const { print } = verbs.ports;
+  catalog
+    .command("pin [version]")
+    .description(
+      "let a token or session stay with what still exists of a catalog version (`none` ends it); without one: what is pinned",
+    )
+    .option("--token <name>", "the token, `mcp` or `local` for callers without one (default: your own)")
+    .option("--session <id>", "one MCP session, until it ends")
+    .action((version: string | undefined, options: { token?: string; session?: string }) =>
+      verbs.withAccess({ upstreams: false }, async (access) => {
+        if (version === undefined) {
+          const pins = listOf(await access.ask("GET", "/v1/catalog/pins"));
+          if (verbs.json()) return print.json(pins);
+          if (pins.length === 0) print.line("Nobody is pinned.");
+          for (const pin of pins) printPin(verbs, pin);
+          return;
+        }
+        const body = { version: version === "none" ? null : toCount(version), ...options };
+        const answer = objectOf(await access.ask("POST", "/v1/catalog/pin", body));
+        if (verbs.json()) return print.json(answer);
+        if (answer["pinned"] === null) print.line("Follows the catalog again.");
+        else printPin(verbs, objectOf(answer["pinned"]));
+      }),
+    );
+}
+
+function printPin(verbs: Verbs, pin: JsonObject): void {
+  const { print } = verbs.ports;
+  const who = pin["token"] === undefined ? `session ${textOf(pin["session"])}` : `token ${textOf(pin["token"])}`;
+  const gone = listOf(pin["gone"]);
+  const there = Number(pin["tools"]) - gone.length;
+  print.line(
+    { text: who, colour: "bold" },
+    ` · catalog version ${textOf(pin["version"])} · ${there} of ${textOf(pin["tools"])} tools are there`,
+  );
+  for (const row of gone) {
+    const to = textsOf(row["to"]);
+    print.line({ text: `  gone: ${textOf(row["tool"])}${to.length === 0 ? "" : `, now ${to.join(" + ")}`}`, colour: "yellow" });
+  }
+  for (const tool of textsOf(pin["changed"])) print.line({ text: `  changed: ${tool}`, colour: "dim" });
 }
 
 function levelOf(link: JsonObject): Shown {

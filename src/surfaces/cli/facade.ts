@@ -13,7 +13,9 @@ export function addFacadeVerbs(verbs: Verbs): void {
     .option("--limit <n>", "at most this many (5)", toCount)
     .option("--full", "whole definitions")
     .option("--episode <id>", "count it in this episode")
-    .action(async (query: string, options: { limit?: number; full?: boolean; episode?: string }) => {
+    .option("--at <version>", "as a catalog version would have answered, by words; nothing is recorded", toCount)
+    .action(async (query: string, options: { limit?: number; full?: boolean; episode?: string; at?: number }) => {
+      if (options.at !== undefined) return await searchAt(verbs, query, options.at, options.limit);
       await answerView(verbs, "/v1/retrieve_tools", {
         query,
         ...(options.limit === undefined ? {} : { limit: options.limit }),
@@ -64,6 +66,22 @@ export function addFacadeVerbs(verbs: Verbs): void {
         return result["isError"] === true ? EXIT.failed : EXIT.fine;
       }),
     );
+}
+
+async function searchAt(verbs: Verbs, query: string, at: number, limit: number | undefined): Promise<void> {
+  const asked = new URLSearchParams({ query, at: String(at), ...(limit === undefined ? {} : { limit: String(limit) }) });
+  await verbs.withAccess({ upstreams: false }, async (access) => {
+    const answer = objectOf(await access.ask("GET", `/v1/catalog/search?${asked.toString()}`));
+    const { print } = verbs.ports;
+    if (verbs.json()) return print.json(answer);
+    print.line({ text: `as of catalog version ${textOf(answer["version"])}`, colour: "bold" });
+    for (const row of listOf(answer["tools"]))
+      print.line(`  ${textOf(row["signature"])}`, {
+        text: row["present"] === true ? "" : "  [gone since]",
+        colour: "yellow",
+      });
+    if (listOf(answer["tools"]).length === 0) print.line("Nothing fits well enough.");
+  });
 }
 
 function episodeOf(options: { episode?: string }): JsonObject {

@@ -16,12 +16,12 @@ export function addSkillVerbs(verbs: Verbs): void {
     .description("skills with their standing")
     .option("--tier <tier>", "planning, atomic or tool")
     .option("--standing <standing>", "active or inactive")
-    .action((options: { tier?: string; standing?: string }) =>
+    .option("--at <version>", "as the library stood while that catalog version was in force", toCount)
+    .action((options: { tier?: string; standing?: string; at?: number }) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
         const query = new URLSearchParams(
-          Object.entries(options).filter(
-            (entry): entry is [string, string] =>
-              typeof entry[1] === "string" && (entry[0] === "tier" || entry[0] === "standing"),
+          Object.entries({ tier: options.tier, standing: options.standing, at: options.at?.toString() }).filter(
+            (entry): entry is [string, string] => entry[1] !== undefined,
           ),
         );
         const rows = listOf(await access.ask("GET", `/v1/skills${query.size > 0 ? `?${query.toString()}` : ""}`));

@@ -48,6 +48,24 @@ export const finished = z.object({
   note: z.string(),
 });
 
+export const pin = z.object({
+  token: z.string().optional(),
+  session: z.string().optional(),
+  version: z.int(),
+  tools: z.int().describe("Tools of that version."),
+  gone: z.array(z.object({ tool: z.string(), to: z.array(z.string()) })),
+  changed: z.array(z.string()).describe("There, with another contract: called as they are now."),
+});
+export const pins = z.array(pin);
+export const pinned = z.object({ pinned: pin.nullable() });
+export const searched = z.object({
+  version: z.int(),
+  tools: z.array(
+    z.object({ tool: z.string(), signature: z.string(), score: z.number(), reason: z.string(), present: z.boolean() }),
+  ),
+  unmatched: z.array(z.string()),
+});
+
 export const catalog = z.object({
   version: z.int(),
   digest: z.string(),

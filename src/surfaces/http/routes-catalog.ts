@@ -40,6 +40,56 @@ export const catalogRoutes: readonly Route[] = [
   }),
   route({
     method: "get",
+    path: "/catalog/search",
+    tag: "catalog",
+    rights: [],
+    summary: "Tools for a query, by words, as of a catalog version; nothing is recorded.",
+    query: z.object({ query: name, at: count.optional().describe("A catalog version."), limit: count.optional() }),
+    answer: answers.searched,
+    run: (operations, { query, caller }) =>
+      operations.searchCatalog(
+        query.query,
+        {
+          ...(query.at === undefined ? {} : { at: query.at }),
+          ...(query.limit === undefined ? {} : { limit: query.limit }),
+        },
+        caller,
+      ),
+  }),
+  route({
+    method: "get",
+    path: "/catalog/pins",
+    tag: "catalog",
+    rights: ["operate"],
+    summary: "Tokens and sessions that stay with a catalog version, and what is left of it.",
+    answer: answers.pins,
+    run: (operations) => operations.catalogPins(),
+  }),
+  route({
+    method: "post",
+    path: "/catalog/pin",
+    tag: "catalog",
+    rights: ["operate"],
+    summary:
+      "Pins a token (by default the caller's own) or a session to a catalog version: its views and calls use what still exists of it.",
+    body: z.strictObject({
+      version: count.nullable().describe("null ends the pin."),
+      token: name.optional().describe("`mcp` and `local` are callers without a token."),
+      session: name.optional(),
+    }),
+    answer: answers.pinned,
+    run: (operations, { body, caller }) =>
+      operations.pinCatalog(
+        {
+          version: body.version ?? undefined,
+          ...(body.token === undefined ? {} : { token: body.token }),
+          ...(body.session === undefined ? {} : { session: body.session }),
+        },
+        caller,
+      ),
+  }),
+  route({
+    method: "get",
     path: "/catalog/drift",
     tag: "catalog",
     rights: [],

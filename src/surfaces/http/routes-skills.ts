@@ -1,7 +1,7 @@
 /** Routes of the library and of the graph that ties it to tools. */
 import { z } from "zod";
 import * as answers from "./answers.js";
-import { name, noBody, route, TextAnswer } from "./route.js";
+import { count, name, noBody, route, TextAnswer } from "./route.js";
 import type { Route } from "./route.js";
 
 export const skillRoutes: readonly Route[] = [
@@ -14,12 +14,14 @@ export const skillRoutes: readonly Route[] = [
     query: z.object({
       tier: z.enum(["planning", "atomic", "tool"]).optional(),
       standing: z.enum(["active", "inactive"]).optional(),
+      at: count.optional().describe("As the library stood while this catalog version was in force."),
     }),
     answer: answers.skills,
     run: (operations, { query }) =>
       operations.skills({
         ...(query.tier === undefined ? {} : { tier: query.tier }),
         ...(query.standing === undefined ? {} : { standing: query.standing }),
+        ...(query.at === undefined ? {} : { at: query.at }),
       }),
   }),
   route({
@@ -133,7 +135,8 @@ export const skillRoutes: readonly Route[] = [
     tag: "graph",
     rights: [],
     summary: "Why a skill stands as it does: paths to what it rests on.",
+    query: z.object({ at: count.optional().describe("As of a catalog version.") }),
     answer: answers.why,
-    run: (operations, { params }) => operations.why(params["skill"] ?? ""),
+    run: (operations, { params, query }) => operations.why(params["skill"] ?? "", query.at === undefined ? {} : { at: query.at }),
   }),
 ];

@@ -1,0 +1,67 @@
+/** Pins: tokens and sessions that stay with what still exists of one catalog version. */
+import type { CatalogPin } from "../model/catalog.js";
+import { Fault } from "../model/fault.js";
+import type { Caller, PinAnswer } from "../model/operations.js";
+import { pinnedAt, type Pinned } from "../world/pin.js";
+import type { World } from "../world/world.js";
+import { readManifest } from "./versions.js";
+import type { Desk } from "./desk.js";
+
+/** Sessions whose pins are remembered; the oldest go first. */
+const SESSION_PINS_MOST = 1_000;
+
+/** What this caller stays with: its session's pin, else its token's. */
+export function pinOf(desk: Desk, world: World, caller: Caller): Pinned | undefined {
+  const own = caller.session === undefined ? undefined : desk.memory.pins.get(caller.session);
+  const pin = own ?? world.catalogPins.get(caller.principal);
+  return pin === undefined ? undefined : pinnedAt(world, pin);
+}
+
+export function listPins(desk: Desk): PinAnswer[] {
+  const world = desk.steward.world();
+  return [
+    ...[...world.catalogPins].sort(([a], [b]) => (a < b ? -1 : 1)).map(([token, pin]) => answerOf(world, { token }, pin)),
+    ...[...desk.memory.pins].map(([session, pin]) => answerOf(world, { session }, pin)),
+  ];
+}
+
+export async function pinCatalog(
+  desk: Desk,
+  options: { version: number | undefined; token?: string; session?: string },
+  caller: Caller,
+): Promise<{ pinned: PinAnswer | null }> {
+  if (options.token !== undefined && options.session !== undefined)
+    throw new Fault("input-invalid", "Give a token or a session to pin, not both.");
+  const pin = options.version === undefined ? undefined : await pinTo(desk, options.version);
+  const { session } = options;
+  const token = options.token ?? caller.principal;
+  if (session !== undefined) pinSession(desk, session, pin);
+  else await desk.steward.post({ kind: "catalog-pinned", at: desk.clock.now(), by: caller.principal, token, pin });
+  const subject = session === undefined ? { token } : { session };
+  return { pinned: pin === undefined ? null : answerOf(desk.steward.world(), subject, pin) };
+}
+
+/** Throws Fault `version-unknown`. */
+async function pinTo(desk: Desk, version: number): Promise<Pick<CatalogPin, "version" | "tools">> {
+  const { tools } = await readManifest(desk, version);
+  return { version, tools: Object.fromEntries(Object.entries(tools).map(([key, digests]) => [key, digests.contract])) };
+}
+
+function pinSession(desk: Desk, session: string, pin: Pick<CatalogPin, "version" | "tools"> | undefined): void {
+  const { pins } = desk.memory;
+  pins.delete(session);
+  if (pin !== undefined) pins.set(session, pin);
+  for (const oldest of pins.keys()) {
+    if (pins.size <= SESSION_PINS_MOST) break;
+    pins.delete(oldest);
+  }
+}
+
+function answerOf(
+  world: World,
+  subject: { token: string } | { session: string },
+  pin: Pick<CatalogPin, "version" | "tools">,
+): PinAnswer {
+  const { version, tools, gone, changed } = pinnedAt(world, pin);
+  return { ...subject, version, tools, gone, changed };
+}
