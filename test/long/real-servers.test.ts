@@ -1,28 +1,22 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { StdioUpstream } from "../../src/model/config.js";
 import type { JsonObject } from "../../src/model/json.js";
 import { isAlive, label, stand, tempFolder, textOf } from "../upstream/stand.js";
-
-const modules = resolve(import.meta.dirname, "../../node_modules");
+import { labelOf, modules, programOf, REAL } from "./real-servers.js";
 
 /** The program of an installed package, run by this Node. */
-function packaged(name: string, args: readonly string[], bin?: string): StdioUpstream {
-  const manifest = JSON.parse(readFileSync(join(modules, name, "package.json"), "utf8")) as {
-    bin: string | Record<string, string>;
-  };
-  const programs = typeof manifest.bin === "string" ? { only: manifest.bin } : manifest.bin;
-  const program = bin === undefined ? Object.values(programs)[0] : programs[bin];
-  const short = label(name.replace(/^.*\//, "").slice(0, 32));
+function packaged(name: string, args: readonly string[]): StdioUpstream {
+  const short = label(labelOf(name));
   return {
     kind: "stdio",
     label: short,
     prefix: short,
     command: process.execPath,
-    args: [join(modules, name, program ?? ""), ...args],
-    env: { HOME: tempHome() },
+    args: [programOf(name), ...args],
+    env: { HOME: tempFolder() },
     cwd: undefined,
     disabled: false,
     callTimeoutMs: 60_000,
@@ -30,67 +24,9 @@ function packaged(name: string, args: readonly string[], bin?: string): StdioUps
     idleStopMs: 0,
   };
 }
-function tempHome(): string {
-  return tempFolder();
-}
-
-interface Real {
-  readonly name: string;
-  readonly args: (folder: string) => readonly string[];
-  readonly call: (folder: string) => { readonly name: string; readonly args: JsonObject };
-  readonly answers: RegExp;
-  readonly tools: number;
-}
-const real: readonly Real[] = [
-  {
-    name: "@modelcontextprotocol/server-everything",
-    args: () => ["stdio"],
-    call: () => ({ name: "echo", args: { message: "hello" } }),
-    answers: /hello/,
-    tools: 8,
-  },
-  {
-    name: "@modelcontextprotocol/server-filesystem",
-    args: (folder) => [folder],
-    call: (folder) => ({ name: "read_text_file", args: { path: join(folder, "note.txt") } }),
-    answers: /written here/,
-    tools: 10,
-  },
-  {
-    name: "@modelcontextprotocol/server-memory",
-    args: () => [],
-    call: () => ({ name: "read_graph", args: {} }),
-    answers: /entities/,
-    tools: 8,
-  },
-  {
-    name: "@modelcontextprotocol/server-sequential-thinking",
-    args: () => [],
-    call: () => ({
-      name: "sequentialthinking",
-      args: { thought: "one", nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 },
-    }),
-    answers: /thoughtNumber/,
-    tools: 1,
-  },
-  {
-    name: "@coo-quack/calc-mcp",
-    args: () => [],
-    call: () => ({ name: "math", args: { action: "eval", expression: "6*7" } }),
-    answers: /42/,
-    tools: 10,
-  },
-  {
-    name: "@cyanheads/git-mcp-server",
-    args: () => [],
-    call: (folder) => ({ name: "git_status", args: { path: folder } }),
-    answers: /branch|clean|untracked/i,
-    tools: 20,
-  },
-];
 
 describe("real servers", () => {
-  for (const { name, args, call, answers, tools } of real) {
+  for (const { name, args, call, answers, tools } of REAL) {
     it.skipIf(!existsSync(join(modules, name)))(`${name}: lists whole, answers a call, leaves no process`, async () => {
       const folder = tempFolder();
       mkdirSync(join(folder, "sub"));
