@@ -7,6 +7,7 @@ const EVALS: Record<string, () => Promise<(args: string[]) => Promise<void>>> = 
   provision: async () => (await import("./provision.js")).evalProvision,
   retrieval: async () => (await import("./retrieval.js")).evalRetrieval,
   skills: async () => (await import("./skills.js")).evalSkills,
+  tau: async () => (await import("./tau.js")).evalTau,
   tune: async () => (await import("./tune.js")).evalTune,
 };
 

@@ -7,10 +7,14 @@
 import { isGrave, scanTool } from "../catalog/scan.js";
 import type { Tool } from "../model/tool.js";
 
+/** Do its texts only describe? */
+export function isHonest(tool: Tool): boolean {
+  return !scanTool(tool).some(isGrave);
+}
+
 /** One sentence about the tool, without angle brackets, at most `most` characters. */
 export function sentenceAbout(tool: Tool, most: number): string {
-  const isHonest = !scanTool(tool).some(isGrave);
-  const said = isHonest ? firstSentence(tool.description) || (tool.title ?? "") : "";
+  const said = isHonest(tool) ? firstSentence(tool.description) || (tool.title ?? "") : "";
   return shortened(plain(said.replace(/`/g, "'")) || `${capital(spoken(tool.name))}.`, most);
 }
 

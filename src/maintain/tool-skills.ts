@@ -10,7 +10,7 @@ import { renderBody } from "../skills/body.js";
 import { asName, draftProblems, parseSkill, renderSkill, TIER_PREFIX, type SkillDraft } from "../skills/text.js";
 import { propertiesOf, requiredOf } from "./fields.js";
 import { typesOf } from "./mapping.js";
-import { sentenceAbout } from "./say.js";
+import { isHonest, sentenceAbout } from "./say.js";
 
 /** `mended`: edits of the same run; a tool skill that follows its tool to a new name describes it already. */
 export function toolSkills(input: MaintenanceInput, mended: readonly ProposedEdit[]): ProposedEdit[] {
@@ -52,7 +52,10 @@ function addSkill(tool: Tool, taken: ReadonlySet<string>): ProposedEdit | undefi
     signature: sha256(`${draft.name}\n${tool.digests.document}`),
     by: "rules",
     certain: true,
-    evidence: [`schema ${tool.digests.contract.slice(0, 12)}`],
+    evidence: [
+      `schema ${tool.digests.contract.slice(0, 12)}`,
+      ...(isHonest(tool) ? [] : ["its texts speak to the model or hide something: the skill says its name and nothing of them"]),
+    ],
   };
 }
 

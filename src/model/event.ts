@@ -149,6 +149,8 @@ export type Event =
       readonly accept: readonly string[];
       /** Trajectories that the edits cite, by digest. */
       readonly recorded?: ReadonlyMap<string, Evidence> | undefined;
+      /** What was looked at and not acted on: told in the report. */
+      readonly notes?: readonly string[] | undefined;
       /** Findings of what was tried outside of the inbox, on this very basis (frozen queries, probes), by signature. */
       readonly findings?: ReadonlyMap<string, readonly string[]> | undefined;
       readonly tokens: { readonly used: number; readonly rebuildEstimate: number };

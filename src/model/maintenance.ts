@@ -46,6 +46,8 @@ export const reportFormat = defineFormat({
     /** Skills that a changed schema would have put to rest or under review, and whose recorded calls fit it. */
     safeByUsage: z.array(z.string()).optional(),
     stillInactive: z.array(z.object({ skill: z.string(), reason: z.string() })),
+    /** What was looked at and not acted on, in words. */
+    notes: z.array(z.string()).optional(),
     tokens: z.object({ used: z.int(), rebuildEstimate: z.int() }),
     /** Skills looked at, out of all. */
     looked: z.object({ due: z.int(), all: z.int() }),

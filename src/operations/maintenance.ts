@@ -32,6 +32,7 @@ export async function maintain(
     accept: options.accept ?? [],
     recorded: citedBy(edits, proofs),
     findings,
+    notes: notesOn(proofs),
     tokens,
   });
   return answer["report"] as unknown as MaintenanceReport;
@@ -57,6 +58,16 @@ async function tryEdits(
     await setImmediate();
   }
   return findings;
+}
+
+/** What agents say of themselves is told, and that it was not taken for more. */
+function notesOn(proofs: readonly Proof[]): string[] {
+  const claims = proofs.filter((proof) => proof.weight === "claim");
+  if (claims.length === 0) return [];
+  const agents = new Set(claims.map((proof) => proof.claimant ?? "")).size;
+  return [
+    `${claims.length} episodes end in an agent's own claim of success (${agents === 1 ? "one agent" : `${agents} agents`}) and were not verified: nothing is applied on their word. \`steward episodes verify\` makes one evidence.`,
+  ];
 }
 
 function citedBy(edits: readonly ProposedEdit[], proofs: readonly Proof[]): Map<string, Evidence> {

@@ -47,6 +47,7 @@ export function decideMaintenanceProposed(draft: Draft, event: Of<"maintenance-p
     stillInactive: [...draft.known.standings]
       .filter(([, standing]) => standing.standing === "inactive")
       .map(([skill, standing]) => ({ skill, reason: standing.reasons[0]?.text ?? standing.because ?? "" })),
+    ...(event.notes === undefined || event.notes.length === 0 ? {} : { notes: [...event.notes] }),
     tokens: { ...event.tokens },
     looked: { due, all: before.library.skills.size },
   };

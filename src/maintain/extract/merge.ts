@@ -58,10 +58,15 @@ function candidateOf(signature: string, needs: readonly Need[]): Candidate {
     signature,
     needs,
     steps: first.map((call, n) => ({ tool: call.tool, slots: slotsOf(call.tool, n, verified.length > 0 ? verified : needs) })),
-    support: new Set(verified.map(doneTo)).size,
-    claims: new Set(claimed.map(doneTo)).size,
+    support: differentRuns(verified),
+    claims: differentRuns(claimed),
     claimants: new Set(claimed.map((need) => need.trace.proof.claimant ?? "")).size,
   };
+}
+
+/** Different things it was done to, each in an episode of its own: one run that does it twice proves it once. */
+function differentRuns(needs: readonly Need[]): number {
+  return Math.min(new Set(needs.map(doneTo)).size, new Set(needs.map((need) => need.trace.proof.evidence.episode)).size);
 }
 
 /** What it was done to: the task and the arguments of the last call. Trials of one task are one. */

@@ -19,7 +19,7 @@ export interface Shape {
   /** Tool keys the needs end in, sorted: what makes two tasks alike. */
   readonly signature: string;
   readonly tasks: readonly { readonly trace: Trace; readonly needs: readonly Need[] }[];
-  /** Different task texts (or, where the logs have none, different arguments). */
+  /** Different task texts. */
   readonly support: number;
 }
 
@@ -35,18 +35,19 @@ export function shapesOf(tasks: readonly { trace: Trace; needs: readonly Need[] 
   const groups = new Map<string, { trace: Trace; needs: readonly Need[] }[]>();
   for (const task of tasks) {
     const keys = [...new Set(task.needs.map((need) => need.ending.tool.key))];
-    if (task.trace.proof.weight !== "verified" || keys.length < 2 || keys.length > STEPS_MOST) continue;
+    // Without a word of what was asked nothing says when to follow a plan: it would be taken for its tools' names.
+    const isTold = task.trace.proof.evidence.task.trim() !== "";
+    if (task.trace.proof.weight !== "verified" || !isTold || keys.length < 2 || keys.length > STEPS_MOST) continue;
     const signature = keys.sort().join(" + ");
     groups.set(signature, [...(groups.get(signature) ?? []), task]);
   }
   return [...groups]
-    .map(([signature, members]) => ({ signature, tasks: members, support: new Set(members.map(told)).size }))
+    .map(([signature, members]) => ({
+      signature,
+      tasks: members,
+      support: new Set(members.map((member) => member.trace.proof.evidence.task)).size,
+    }))
     .sort((a, b) => b.support - a.support || (a.signature < b.signature ? -1 : 1));
-}
-
-function told({ trace, needs }: { trace: Trace; needs: readonly Need[] }): string {
-  const { task } = trace.proof.evidence;
-  return task === "" ? JSON.stringify(needs.map((need) => need.ending.args)) : task;
 }
 
 /** `skillFor`: the atomic skill whose last step is that tool. Undefined where a need has none, or the plan cannot be written. */

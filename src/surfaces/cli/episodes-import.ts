@@ -116,7 +116,11 @@ async function importFile(access: Access, file: string, reading: Reading, flags:
   }
   for (const [name, { calls, way }] of [...unknown].sort(([, a], [, b]) => b.calls - a.calls)) {
     const counted = calls === 1 ? "1 call" : `${calls} calls`;
-    row.problems.push({ code: "log-tool-unknown", where: file, text: `${name} (${counted}) belongs to no tool of the catalog: ${way}.` });
+    row.problems.push({
+      code: "log-tool-unknown",
+      where: file,
+      text: `${name} (${counted}) belongs to no tool of the catalog: ${way}.`,
+    });
   }
   return row;
 }

@@ -87,6 +87,7 @@ function printReport(verbs: Verbs, report: JsonObject): void {
   edits(report["dryRun"] === true ? "Would apply" : "Applied", listOf(report["applied"]));
   edits("Proposed, for a person to look at", listOf(report["proposed"]));
   edits("Refused by the gate", listOf(report["refused"]));
+  for (const note of textsOf(report["notes"])) print.line({ text: note, colour: "dim" });
   const revived = textsOf(report["revived"]);
   if (revived.length > 0) print.line(`Active again: ${revived.join(", ")}.`);
   const safe = textsOf(report["safeByUsage"]);
