@@ -40,6 +40,7 @@ import { lockFormat, type LockEntry } from "./model/skill.js";
 import type { ListedTool } from "./model/tool.js";
 import { NO_EMBEDDER, type EmbeddedText } from "./model/vectors.js";
 import { createCallLog } from "./operations/call-log.js";
+import { createCalibrating } from "./operations/calibrate.js";
 import { createMemory, type Desk } from "./operations/desk.js";
 import { takeHandEdits } from "./operations/library.js";
 import { createOperations } from "./operations/operations.js";
@@ -104,6 +105,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   steward.onEffect((effect) => {
     if (effect.kind === "log") log[effect.level](effect.text, effect.data);
     else if (effect.kind === "texts-moved") embedder.wake();
+    if (effect.kind === "texts-moved" || effect.kind === "episode-ended") calibrating.wake();
   });
   const stopPatterns = answerPatterns(steward, clock, report);
   const announcements = new Set<(label: string, announced: UpstreamAnnouncement) => void>();
@@ -111,6 +113,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     for (const listener of announcements) listener(label, announced);
   };
   const { upstreams, settled } = await openUpstreams(options, config, steward, announce);
+  const calibrating = createCalibrating(steward, clock, report);
   const embedder = embedderOf(options, steward, () => config.secrets, report);
   const memory = openMemory({ path: join(home, "state/manager.json"), files: nodeFiles(), log: report });
   const redact: Desk["redact"] = (value) => redactArgs(value, config.secrets);
@@ -141,6 +144,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   tick.unref();
   const watching = options.watch ? watchHome() : undefined;
   await embedder.configure(config.embeddings);
+  calibrating.wake();
   if (options.upstreams) upstreams.start();
 
   /** Edits by hand are taken up as they are saved; a broken one leaves the last good state in force. */
@@ -176,6 +180,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
       for (const watcher of watching ?? []) await watcher.stop();
       await upstreams.stop();
       await embedder.stop();
+      await calibrating.stop();
       await stopPatterns();
       await Promise.all(desk.memory.turns.values());
       await desk.calls.settled();

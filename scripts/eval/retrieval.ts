@@ -5,6 +5,7 @@
  *   --among <file>      further tools (JSON Lines, `.gz` too) for a harder catalog; default `<dir>/../scale/toucan.jsonl.gz` if there
  *   --among-set <name>  the set asked among them; default livemcpbench
  *   --sample <n>        at most n queries of each set, evenly spaced
+ *   --no-experience     leave out the part with experience: rows of split `experience` teach, rows of split `test` are asked
  *   --explain <id>      one query: what was found, why, and where the right tools stand
  *   --json              figures as JSON
  */
@@ -16,6 +17,7 @@ import { searchTools } from "../../src/retrieve/tools.js";
 import { vocabularyOf } from "../../src/retrieve/vocabulary.js";
 import type { Interval } from "./figures.js";
 import { auroc, bootstrap, mean } from "./figures.js";
+import { driftRows, printCourses, runCourse } from "./experience.js";
 import type { QuerySet } from "./sets.js";
 import { among, evenly, readQuerySets, readToolSet } from "./sets.js";
 import type { Bench, Trial } from "./trials.js";
@@ -31,6 +33,7 @@ export async function evalRetrieval(args: readonly string[]): Promise<void> {
       among: { type: "string" },
       "among-set": { type: "string", default: "livemcpbench" },
       sample: { type: "string" },
+      "no-experience": { type: "boolean", default: false },
       explain: { type: "string" },
       json: { type: "boolean", default: false },
     },
@@ -48,6 +51,10 @@ export async function evalRetrieval(args: readonly string[]): Promise<void> {
   const among = harder === undefined ? undefined : run(harder, most);
   if (values.json) console.log(JSON.stringify(summary(results, among), undefined, 2));
   else print(results, among);
+  if (!values["no-experience"] && !values.json) {
+    const courses = sets.map((set) => runCourse(set, most)).filter((course) => course !== undefined);
+    printCourses(courses, driftRows(existsSync(join(data, "evolution")) ? data : join(data, "..")), verdict);
+  }
   await Promise.resolve();
 }
 
@@ -166,8 +173,6 @@ function print(results: readonly Result[], harder: Result | undefined): void {
   console.log("\nNothing there to find: strength tells it, and answers in spite of it");
   table(withMean, ABSENCE);
   console.log("\nAgainst the targets");
-  const verdict = (text: string, value: number, least: number): void =>
-    console.log(`  ${value >= least ? "reached" : "MISSED "}  ${text}: ${value.toFixed(3)} (≥ ${least.toFixed(2)})`);
   verdict("mean nDCG@10", means["ndcg10"] ?? 0, 0.58);
   verdict(
     "least lead over stop-word BM25 on any set",
@@ -179,6 +184,10 @@ function print(results: readonly Result[], harder: Result | undefined): void {
   verdict("AUROC, their servers gone", means["aurocServers"] ?? 0, 0.75);
   if (harder !== undefined) verdict(`${harder.bench.set.name}, nDCG@10`, rows.at(-1)?.figures["ndcg10"] ?? 0, 0.2);
   console.log(`\n${all.map(({ bench, seconds }) => `${bench.set.name} ${seconds.toFixed(1)} s`).join(" · ")}`);
+}
+
+function verdict(text: string, value: number, least: number): void {
+  console.log(`  ${value >= least ? "reached" : "MISSED "}  ${text}: ${value.toFixed(3)} (≥ ${least.toFixed(2)})`);
 }
 
 function table(

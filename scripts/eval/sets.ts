@@ -19,6 +19,8 @@ export interface SetQuery {
   readonly text: string;
   readonly gold: ReadonlySet<ToolKey>;
   readonly kind: string;
+  /** `experience` may teach, `test` is asked; empty where a set does not say. */
+  readonly split: string;
 }
 
 export interface ToolSet {
@@ -41,6 +43,7 @@ interface QueryRow {
   readonly query: string;
   readonly gold: readonly string[];
   readonly kind?: string;
+  readonly split?: string;
 }
 
 /** Rows of a JSON Lines file; a name ending in `.gz` is unpacked. */
@@ -122,6 +125,7 @@ function readQuerySet(folder: string): QuerySet {
     text: row.query,
     gold: new Set(row.gold.map(toKey)),
     kind: row.kind ?? "",
+    split: row.split ?? "",
   }));
   return { name: basename(folder), tools, servers, queries };
 }

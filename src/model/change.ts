@@ -8,6 +8,7 @@
 import type { CatalogManifest, CatalogPin, Holds, Presence } from "./catalog.js";
 import type { CallLine, Episode, Evidence } from "./episode.js";
 import type { SeenFlow } from "./flow.js";
+import type { Calibration } from "./experience.js";
 import type { EpisodeId, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
 import type { LineageLink, SupersedeHint } from "./lineage.js";
 import type { MaintenanceReport } from "./maintenance.js";
@@ -65,6 +66,7 @@ export type Change =
     }
   /** In memory only: comes from the configuration, not from the store. */
   | { readonly kind: "policy"; readonly policy: Policy; readonly prefixes: ReadonlyMap<UpstreamLabel, string> }
+  | { readonly kind: "calibration"; readonly calibration: Calibration }
   /** In memory only: the embedder's cache keeps them. */
   | { readonly kind: "vectors"; readonly embedder: string; readonly dimension: number; readonly rows: readonly EmbeddedText[] }
   | { readonly kind: "clock"; readonly at: string };

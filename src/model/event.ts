@@ -7,6 +7,7 @@
  */
 import type { CallLine, Episode, Evidence, Outcome } from "./episode.js";
 import type { CatalogPin, PresenceState } from "./catalog.js";
+import type { Calibration } from "./experience.js";
 import type { CatalogVersion, Digest, EpisodeId, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
 import type { ProposedEdit } from "./maintenance.js";
 import type { Policy } from "./policy.js";
@@ -128,6 +129,8 @@ export type Event =
       /** Definitions those lock entries were verified against, by document digest. */
       readonly definitions: ReadonlyMap<string, ListedTool>;
     }
+  /** How far experience can be trusted was found anew. */
+  | { readonly kind: "experience-calibrated"; readonly at: Instant; readonly calibration: Calibration }
   /** Texts were embedded; void where they moved meanwhile. Another embedder's vectors replace all there are; no rows and `none` end them. */
   | {
       readonly kind: "texts-embedded";

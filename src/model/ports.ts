@@ -6,6 +6,7 @@
  * Never: implementations.
  */
 import type { CatalogManifest, CatalogPin, DepartedTool, Holds, Presence } from "./catalog.js";
+import type { Calibration } from "./experience.js";
 import type { Change } from "./change.js";
 import type { CallLine, Episode, Evidence } from "./episode.js";
 import type { CatalogVersion, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
@@ -40,6 +41,7 @@ export interface Ground {
   readonly pinned: ReadonlyMap<SkillName, { readonly at: string; readonly by: string }>;
   readonly episodes: readonly Episode[];
   readonly rejected: ReadonlyMap<string, { readonly skill: string; readonly why: string; readonly at: string }>;
+  readonly calibration: Calibration;
   /** Observed flows by id. */
   readonly flows: ReadonlyMap<string, SeenFlow>;
   readonly samples: ReadonlyMap<ToolKey, readonly Sample[]>;

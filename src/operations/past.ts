@@ -4,6 +4,7 @@
  * Catalog and lineage are those of the version, the library the last revision made while it was in force, standings what the daemon
  * would have said. Holds, presence and evidence belong to the present and are left out: every upstream counts as up.
  */
+import { NO_CALIBRATION } from "../model/experience.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { Caller, SearchAnswer } from "../model/operations.js";
 import type { Ground } from "../model/ports.js";
@@ -59,6 +60,7 @@ async function travel(desk: Desk, present: World, version: number): Promise<Worl
     pinned: new Map(),
     episodes: [],
     rejected: new Map(),
+    calibration: NO_CALIBRATION,
     flows: present.flows,
     samples: present.samples,
     patterns: present.patterns,

@@ -127,9 +127,14 @@ function basisOf(world: World, byVectors: boolean, pinnedTo: number | undefined)
     library: world.library.revision,
     evidence: evidencePosition(world),
     presence: presenceDigest(world),
-    policy: shortDigest({ ...world.policy, prefixes: [...world.prefixes].sort() } as unknown as JsonValue),
+    policy: policyDigest(world),
     embedder: byVectors ? vectorsBasis(world.vectors) : NO_EMBEDDER,
   };
+}
+
+/** What the operator set, and how far experience is trusted. */
+function policyDigest({ policy, prefixes, calibration: { weight, from, to } }: World): string {
+  return shortDigest({ ...policy, prefixes: [...prefixes].sort(), trust: [weight, from, to] } as unknown as JsonValue);
 }
 
 /** Presence, standings, holds and judged lineage, as far as they bear on answers: words, not times. */

@@ -160,3 +160,54 @@ export const VECTOR_SCORING: VectorScoring = Object.freeze({
   sureAbove: 0.5,
   exactNumbers: 4_000_000,
 });
+
+/** How verified experience joins. Its weight and gate are found by itself (calibrate.ts) among the values here. */
+export interface ExperienceScoring {
+  /** Similar tasks that vote, ≥ 1. */
+  readonly voters: number;
+  /** A task's vote counts its similarity to this power, ≥ 1. */
+  readonly votePower: number;
+  /** Weights that are tried: what a full vote is worth, in parts of the best text score, > 0. */
+  readonly weights: readonly number[];
+  /** Gates that are tried: below `from` a tool's most similar task says nothing, from `to` on it says all, 0 ≤ from < to ≤ 1. */
+  readonly gates: readonly { readonly from: number; readonly to: number }[];
+  /** Remembered tasks that weight and gate are tried on, ≥ 3; fewer memories than 3 say nothing. */
+  readonly triedOn: number;
+  /** A gain counts in proportion m / (m + this) for m memories, ≥ 0: few memories prove little. */
+  readonly shyness: number;
+  /** Standard errors by which a gain is discounted, ≥ 0. */
+  readonly doubt: number;
+  /**
+   * What needs may lose on the mean whose tools memory has never seen, in nDCG@10, ≥ 0; asked of every pair while at least so large a
+   * share of memories (0…1) is the only one of its tool: as many needs to come are about tools that no memory has.
+   */
+  readonly unseenLoss: number;
+  readonly unseenShare: number;
+  /** The weight falls with the share of tools among the text's best that memory knows, to this power, ≥ 0; 0 = no guard for new tools. */
+  readonly guard: number;
+  /** A task that is nearly word for word a remembered one (similarity between the two) has its tools at this weight at least. */
+  readonly repeat: { readonly from: number; readonly to: number; readonly weight: number };
+  /** Newest memories that are kept, ≥ 1. */
+  readonly memories: number;
+  /** A vote from which on experience is an answer by itself, 0…1. */
+  readonly sureFrom: number;
+}
+
+export const EXPERIENCE_SCORING: ExperienceScoring = Object.freeze({
+  voters: 20,
+  votePower: 4,
+  weights: [0.15, 0.3, 0.6, 1, 1.5, 2.3, 4],
+  gates: [
+    { from: 0.05, to: 0.35 },
+    { from: 0.2, to: 0.6 },
+  ],
+  triedOn: 150,
+  shyness: 5,
+  doubt: 0.5,
+  unseenLoss: 0.02,
+  unseenShare: 0.02,
+  guard: 2,
+  repeat: { from: 0.9, to: 0.98, weight: 4 },
+  memories: 5_000,
+  sureFrom: 0.5,
+});

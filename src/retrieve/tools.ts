@@ -185,6 +185,19 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
   };
 }
 
+/** What the text alone says: tools with their part of the best score, best first. For whoever weighs a channel against it. */
+export function textRanking(
+  index: ToolIndex,
+  need: string,
+  scoring: ToolScoring = TOOL_SCORING,
+): { id: ToolKey; score: number }[] {
+  const ranked = rankByText(index, parseQuery(need, vocabularyOf(index.text), scoring), scoring, () => true);
+  if (index.perServer.size > 1) cohere(index, ranked, scoring.coherence);
+  sortRanked(index.text, ranked);
+  const top = ranked[0]?.score ?? 0;
+  return ranked.map(({ slot, score }) => ({ id: idOf(index.text, slot) as ToolKey, score: top > 0 ? score / top : 0 }));
+}
+
 function rankByText(index: ToolIndex, parsed: ParsedQuery, scoring: ToolScoring, accept: (slot: number) => boolean): Ranked[] {
   const ranked = rank(index.text, parsed, {
     scoring: bm25fScoring(scoring),

@@ -70,6 +70,7 @@ export async function readGround(options: {
     pinned: bySkill(smalls.standings.value.pinned),
     episodes: episodes.episodes,
     rejected: new Map(Object.entries(smalls.rejected.value.edits)),
+    calibration: smalls.experience.value.calibration,
     flows: new Map(Object.entries(smalls.flows.value.flows)),
     samples: await readSamples(shelf, problems),
     patterns: new Map(Object.entries(smalls.patterns.value.answers)),

@@ -22,6 +22,7 @@ export const places = {
   presence: "state/presence.json",
   rejected: "state/rejected.json",
   flows: "state/flows.json",
+  experience: "state/experience.json",
   episodes: "state/episodes",
   calls: "state/calls",
   segment: (folder: string, n: number) => `${folder}/${numbered(n, ".jsonl")}`,

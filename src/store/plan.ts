@@ -6,6 +6,7 @@ import { assertNever, Fault } from "../model/fault.js";
 import type { Change } from "../model/change.js";
 import type { Holds, Presence } from "../model/catalog.js";
 import type { catalogPinsFormat, presenceFormat } from "../model/catalog.js";
+import type { experienceFormat } from "../model/experience.js";
 import type { flowsFormat } from "../model/flow.js";
 import type { LineageLink } from "../model/lineage.js";
 import type { rejectedFormat } from "../model/maintenance.js";
@@ -28,6 +29,7 @@ export interface Smalls {
   readonly rejected: z.infer<typeof rejectedFormat.schema>;
   readonly flows: z.infer<typeof flowsFormat.schema>;
   readonly catalogPins: z.infer<typeof catalogPinsFormat.schema>;
+  readonly experience: z.infer<typeof experienceFormat.schema>;
   readonly patterns: z.infer<typeof patternAnswersFormat.schema>;
   readonly lock: Lock;
 }
@@ -116,6 +118,9 @@ function plan(draft: Draft, change: Change, now: Smalls): void {
       return;
     case "rejected":
       draft.smalls.rejected = { ...current("rejected"), edits: withEntries(current("rejected").edits, change.set, []) };
+      return;
+    case "calibration":
+      draft.smalls.experience = { ...current("experience"), calibration: change.calibration };
       return;
     case "flows":
       draft.smalls.flows = { ...current("flows"), flows: withEntries(current("flows").flows, change.set, []) };

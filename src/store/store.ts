@@ -16,6 +16,7 @@ import { catalogPinsFormat, holdsFormat, presenceFormat } from "../model/catalog
 import { Fault } from "../model/fault.js";
 import { tokensFormat, type Tokens } from "../model/home.js";
 import { lineageFormat } from "../model/lineage.js";
+import { experienceFormat, NO_CALIBRATION } from "../model/experience.js";
 import { flowsFormat } from "../model/flow.js";
 import { rejectedFormat } from "../model/maintenance.js";
 import type { Ground, Store } from "../model/ports.js";
@@ -221,6 +222,10 @@ export function openSmalls(shelf: DocumentShelf): SmallDocuments {
     catalogPins: smallDocument(shelf, catalogPinsFormat, places.catalogPins, { format: catalogPinsFormat.id, tokens: {} }),
     patterns: smallDocument(shelf, patternAnswersFormat, places.patterns, { format: patternAnswersFormat.id, answers: {} }),
     rejected: smallDocument(shelf, rejectedFormat, places.rejected, { format: rejectedFormat.id, edits: {} }),
+    experience: smallDocument(shelf, experienceFormat, places.experience, {
+      format: experienceFormat.id,
+      calibration: NO_CALIBRATION,
+    }),
     flows: smallDocument(shelf, flowsFormat, places.flows, { format: flowsFormat.id, flows: {} }),
     // The revision's record repeats it, and people look into this folder.
     lock: smallDocument(
@@ -242,6 +247,7 @@ function valuesOf(smalls: SmallDocuments): Smalls {
     rejected: smalls.rejected.value,
     flows: smalls.flows.value,
     catalogPins: smalls.catalogPins.value,
+    experience: smalls.experience.value,
     patterns: smalls.patterns.value,
     lock: smalls.lock.value,
   };

@@ -14,6 +14,7 @@ import type { Skill } from "../model/skill.js";
 import type { Tool } from "../model/tool.js";
 import { moveSkillIndex } from "../retrieve/skills.js";
 import { moveToolIndex } from "../retrieve/tools.js";
+import { moveExperienceBy } from "./experience.js";
 import { applyChange, countingFlows, pruneDefinitions } from "./known.js";
 import { moveVectorsBy } from "./vectors.js";
 import type { Known, World } from "./world.js";
@@ -48,6 +49,7 @@ export function advance(world: World, changes: readonly Change[]): World {
   return {
     ...known,
     episodes: world.episodes,
+    experience: moveExperienceBy(world.experience, changes, world.episodes),
     vectors: moveVectorsBy(world.vectors, changes),
     ...moveDerived(world, known, { tools, skills, linksMoved, flowsMoved, namesMoved }),
   };

@@ -35,7 +35,7 @@ import {
 import { decideMaintenanceProposed } from "./decide-maintenance.js";
 import { decideTextsEmbedded } from "./decide-vectors.js";
 import { decidePatternsRun, decideSamples } from "./decide-samples.js";
-import { openDraft, type Decision, type Draft } from "./draft.js";
+import { openDraft, put, type Decision, type Draft } from "./draft.js";
 import type { World } from "./world.js";
 
 export function decide(world: World, event: Event): Decision {
@@ -83,6 +83,8 @@ function decideInto(draft: Draft, event: Event): void {
       return decideSkillRemoved(draft, event);
     case "library-reverted":
       return decideLibraryReverted(draft, event);
+    case "experience-calibrated":
+      return put(draft, { kind: "calibration", calibration: event.calibration });
     case "texts-embedded":
       return decideTextsEmbedded(draft, event);
     case "maintenance-proposed":

@@ -51,6 +51,8 @@ export function applyChange(known: Known, change: Change): Known {
       return { ...known, pinned: withEntry(known.pinned, change.skill, change.pin) };
     case "rejected":
       return { ...known, rejected: new Map([...known.rejected, ...change.set]) };
+    case "calibration":
+      return { ...known, calibration: change.calibration };
     case "flows":
       return { ...known, flows: new Map([...known.flows, ...change.set]) };
     case "samples":

@@ -10,6 +10,7 @@ import { buildSkillIndex } from "../retrieve/skills.js";
 import { buildToolIndex } from "../retrieve/tools.js";
 import { libraryFrom } from "../skills/library.js";
 import { exposedNames } from "./advance.js";
+import { rememberAll } from "./experience.js";
 import { countingFlows, pruneDefinitions } from "./known.js";
 import { NO_VECTORS } from "./vectors.js";
 import { emptyKnown, type Known, type World } from "./world.js";
@@ -32,6 +33,7 @@ export function knownFrom(ground: Ground, now: Instant): Known {
     standings: ground.standings,
     pinned: ground.pinned,
     rejected: ground.rejected,
+    calibration: ground.calibration,
     flows: ground.flows,
     samples: ground.samples,
     patterns: ground.patterns,
@@ -65,6 +67,7 @@ export function derive(known: Known, episodes: World["episodes"]): World {
     activeSkills: buildSkillIndex(skills.filter(isActive)),
     restingSkills: buildSkillIndex(skills.filter((skill) => !isActive(skill))),
     exposed: exposedNames(known),
+    experience: rememberAll(episodes.values()),
     vectors: NO_VECTORS,
   };
 }

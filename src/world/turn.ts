@@ -17,10 +17,12 @@ import type { ViewDecisions, ViewRecord, ViewRequest } from "../model/view.js";
 import { alternativesOf } from "../provision/alternatives.js";
 import { notChosen } from "../provision/choose.js";
 import { needText } from "../provision/plan.js";
+import { experienceChannel } from "../retrieve/experience.js";
 import { nearnessChannel } from "../retrieve/nearness.js";
 import { searchSkills } from "../retrieve/skills.js";
 import { searchTools, type ToolSearch } from "../retrieve/tools.js";
 import { nameOf } from "./advance.js";
+import { presentSkills, presentTools } from "./experience.js";
 import { pinNotice, type Pinned } from "./pin.js";
 import { isOffered, isUnavailable, type World } from "./world.js";
 
@@ -63,8 +65,15 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
   const vector = need.kind === "vector" && need.embedder === world.vectors.embedder ? need.vector : undefined;
   // Steps of a plan are searched by words: their texts are not known when the need is embedded.
   const vectorOf = (asked: string): Float32Array | undefined => (asked === text ? vector : undefined);
-  const toolChannels = [nearnessChannel<ToolKey>(world.vectors.tools, vectorOf)];
-  const skillChannels = [nearnessChannel<SkillName>(world.vectors.skills, vectorOf)];
+  const { experience, calibration } = world;
+  const toolChannels = [
+    experienceChannel(experience, calibration, presentTools(world)),
+    nearnessChannel<ToolKey>(world.vectors.tools, vectorOf),
+  ];
+  const skillChannels = [
+    experienceChannel(experience, calibration, presentSkills(world), false),
+    nearnessChannel<SkillName>(world.vectors.skills, vectorOf),
+  ];
   if (need.kind === "failed") notices.push({ code: "lexical-only", text: `Searched by words alone: ${need.why}.` });
   const limit = toolLimit(world, request, notices);
   const findTools = (asked: string, most: number): ToolSearch =>

@@ -11,6 +11,7 @@
  */
 import type { Catalog, CatalogPin, Holds, Presence } from "../model/catalog.js";
 import type { Episode } from "../model/episode.js";
+import { NO_CALIBRATION, type Calibration } from "../model/experience.js";
 import type { ExposedName, Instant, SkillName, ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { SeenFlow } from "../model/flow.js";
 import type { LineageLink, SupersedeHint } from "../model/lineage.js";
@@ -23,6 +24,7 @@ import type { Standing } from "../model/standing.js";
 import type { ListedTool } from "../model/tool.js";
 import { emptyCatalog } from "../catalog/version.js";
 import type { DependencyGraph } from "../graph/graph.js";
+import type { Experience } from "../retrieve/experience.js";
 import type { SkillIndex } from "../retrieve/skills.js";
 import type { ToolIndex } from "../retrieve/tools.js";
 import type { Vectors } from "./vectors.js";
@@ -47,6 +49,7 @@ export interface Known {
   readonly standings: ReadonlyMap<SkillName, Standing>;
   readonly pinned: ReadonlyMap<SkillName, { readonly at: string; readonly by: string }>;
   readonly rejected: ReadonlyMap<string, { readonly skill: string; readonly why: string; readonly at: string }>;
+  readonly calibration: Calibration;
   /** What calls were seen to pass on, by id; those seen in enough episodes join tools in the graph. */
   readonly flows: ReadonlyMap<string, SeenFlow>;
   /** Arguments of verified calls, by tool. */
@@ -70,6 +73,8 @@ export interface World extends Known {
   /** Resting skills: only to say what was left out and why. */
   readonly restingSkills: SkillIndex;
   readonly exposed: ReadonlyMap<ExposedName, ToolKey>;
+  /** What served verified tasks. */
+  readonly experience: Experience;
   /** What an embedder made of tools and skills; what moves loses its vector until it is embedded again. Empty after a rebuild. */
   readonly vectors: Vectors;
 }
@@ -90,6 +95,7 @@ export const emptyKnown: Known = Object.freeze({
   standings: new Map(),
   pinned: new Map(),
   rejected: new Map(),
+  calibration: NO_CALIBRATION,
   flows: new Map(),
   samples: new Map(),
   patterns: new Map(),

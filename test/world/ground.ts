@@ -1,3 +1,4 @@
+import { NO_CALIBRATION, type Calibration } from "../../src/model/experience.js";
 import type { Change } from "../../src/model/change.js";
 import type { SeenFlow } from "../../src/model/flow.js";
 import type { CallLine, Evidence, Episode } from "../../src/model/episode.js";
@@ -26,6 +27,7 @@ export class MemoryGround {
   episodes = new Map<string, Episode>();
   rejected = new Map<string, { skill: string; why: string; at: string }>();
   flows = new Map<string, SeenFlow>();
+  calibration: Calibration = NO_CALIBRATION;
   evidence = new Map<string, Evidence>();
   calls: CallLine[] = [];
   catalogPins = new Map<string, CatalogPin>();
@@ -79,6 +81,9 @@ export class MemoryGround {
       case "evidence":
         this.evidence.set(change.digest, change.evidence);
         return;
+      case "calibration":
+        this.calibration = change.calibration;
+        return;
       case "flows":
         for (const [id, flow] of change.set) this.flows.set(id, flow);
         return;
@@ -123,6 +128,7 @@ export class MemoryGround {
       pinned: this.pinned,
       episodes: [...this.episodes.values()],
       rejected: this.rejected,
+      calibration: this.calibration,
       flows: this.flows,
       samples: this.samples,
       patterns: this.patterns,
