@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 const EVALS: Record<string, () => Promise<(args: string[]) => Promise<void>>> = {
   drift: async () => (await import("./drift.js")).evalDrift,
   lineage: async () => (await import("./lineage.js")).evalLineage,
+  maintenance: async () => (await import("./maintenance.js")).evalMaintenance,
   provision: async () => (await import("./provision.js")).evalProvision,
   retrieval: async () => (await import("./retrieval.js")).evalRetrieval,
   skills: async () => (await import("./skills.js")).evalSkills,

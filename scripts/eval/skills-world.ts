@@ -29,12 +29,17 @@ export function nameSkills(skills: readonly ScriptedSkill[]): NamedSkill[] {
 }
 
 /** The world at the first version, with every skill written and every recorded call verified. Each caller gets one of its own. */
-export function startWorld(labels: readonly UpstreamLabel[], first: Catalog, skills: readonly NamedSkill[]): World {
+export function startWorld(
+  labels: readonly UpstreamLabel[],
+  first: Catalog,
+  skills: readonly NamedSkill[],
+  write: (skill: NamedSkill) => WrittenSkill = written,
+): World {
   const upstreams = new Map(labels.map((label) => [label, { disabled: false, prefix: label }]));
   const events: Event[] = [
     { kind: "configured", at: AT, upstreams, policy: DEFAULT_POLICY },
     ...listings(labels, first),
-    { kind: "skills-written", at: AT, by: "starter", written: skills.map(written), missing: [] },
+    { kind: "skills-written", at: AT, by: "starter", written: skills.map(write), missing: [] },
     ...skills.flatMap((skill, index) => verifiedCalls(skill, index)),
   ];
   return play(derive(emptyKnown, new Map()), events).world;
