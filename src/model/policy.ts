@@ -226,6 +226,8 @@ export const SURFACE_LIMITS = Object.freeze({
   idleConnectionMs: 60 * seconds,
   /** New sessions a minute from one address, beyond a burst of the same size. */
   sessionsPerMinute: 600,
+  /** Events of a session's own stream that are kept for a client that lost it and comes back. */
+  resumableEvents: 200,
   /** Unread bytes on one stream; a reader this far behind is cut off. */
   streamBacklogBytes: 16 * 1024 * 1024,
   /** Messages in one JSON-RPC batch (protocol 2025-03-26 only). */

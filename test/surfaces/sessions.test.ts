@@ -6,6 +6,7 @@ import { createSessions } from "../../src/surfaces/http/sessions.js";
 import type { Session } from "../../src/surfaces/http/sessions.js";
 import { createSessionTransport } from "../../src/surfaces/http/session-transport.js";
 import { Fault } from "../../src/model/fault.js";
+import { SURFACE_LIMITS } from "../../src/model/policy.js";
 import type { JsonObject } from "../../src/model/json.js";
 import { fakeOperations, text } from "./fake.js";
 import { bareSession, closeAll, INITIALIZE, legacyClient, post, start } from "./start.js";
@@ -201,6 +202,42 @@ describe("a session's own stream", () => {
     operations.announce("resources");
     await until(() => fresh.text().includes("resources/list_changed"));
     fresh.end();
+  });
+
+  it("goes on after the last event that its client saw [T06]", () => {
+    const transport = createSessionTransport("s");
+    const moved = (uri: string) => ({ jsonrpc: "2.0" as const, method: "notifications/resources/updated", params: { uri } });
+    const first = fakeResponse();
+    transport.stream(first.res);
+    for (const uri of ["a", "b"]) void transport.send(moved(uri));
+    const ids = [...first.written().matchAll(/^id: (\d+)$/gm)].map((match) => match[1]);
+    expect(ids).toHaveLength(2);
+    transport.endStream();
+    // Nobody listens now; whoever comes back with an id has missed these two, and nothing else.
+    void transport.send(moved("c"));
+    void transport.send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+    const again = fakeResponse();
+    transport.stream(again.res, ids[0]);
+    expect([...again.written().matchAll(/"uri":"(.)"|tools\/list_changed/g)].map((match) => match[1] ?? "tools")).toEqual([
+      "b",
+      "c",
+      "tools",
+    ]);
+  });
+
+  it("tells a client that was away for too long to look at all its lists again [T06]", () => {
+    const transport = createSessionTransport("s");
+    const own = fakeResponse();
+    transport.stream(own.res);
+    const message = { jsonrpc: "2.0" as const, method: "notifications/resources/updated", params: { uri: "a" } };
+    for (let at = 0; at < 3 * SURFACE_LIMITS.resumableEvents; at += 1) void transport.send(message);
+    for (const last of ["1", "nonsense", "999999999"]) {
+      const again = fakeResponse();
+      transport.stream(again.res, last);
+      for (const list of ["tools", "prompts", "resources"])
+        expect(again.written(), last).toContain(`notifications/${list}/list_changed`);
+      expect(again.written()).not.toContain("updated");
+    }
   });
 
   it("is sent with headers that keep proxies from buffering and storing it [T06]", async () => {

@@ -123,9 +123,10 @@ export function sendNothing(res: ServerResponse, session: string): void {
   res.end();
 }
 
-export function writeEvent(res: ServerResponse, message: unknown): void {
+/** With an id, a client that lost the stream can say which event it saw last. */
+export function writeEvent(res: ServerResponse, message: unknown, id?: string): void {
   if (res.destroyed || res.writableEnded) return;
-  res.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+  res.write(`${id === undefined ? "" : `id: ${id}\n`}event: message\ndata: ${JSON.stringify(message)}\n\n`);
   // A reader that is this far behind is not reading.
   if (res.writableLength > SURFACE_LIMITS.streamBacklogBytes) res.destroy();
 }

@@ -89,7 +89,8 @@ export function createLegacyEndpoint(agents: Agents, sessions: Sessions, now: ()
       transport.post({ req, res, ...read });
     },
     get(exposure, req, res, basics) {
-      find(exposure, req, res, basics)?.transport.stream(res);
+      const last = req.headers["last-event-id"];
+      find(exposure, req, res, basics)?.transport.stream(res, typeof last === "string" ? last : undefined);
     },
     async delete(exposure, req, res, basics) {
       const session = find(exposure, req, res, basics);

@@ -10,8 +10,9 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { isJsonObject } from "../../model/json.js";
 import type { Headers } from "../mcp/agent-call.js";
 import { errorMessage, RPC } from "../mcp/translate.js";
-import { beginStream, createExchange, keepAlive, sendNothing, writeEvent } from "./exchange.js";
+import { createExchange, sendNothing } from "./exchange.js";
 import type { Exchange, Id } from "./exchange.js";
+import { createOwnStream } from "./own-stream.js";
 
 export interface SessionTransport extends Transport {
   readonly sessionId: string;
@@ -21,7 +22,7 @@ export interface SessionTransport extends Transport {
   /** Delivers one POST. `requests` are the ids that want an answer; the response is written when all have one. */
   post(post: Post): void;
   /** Opens the session's own stream; an older one gives way, since its client is gone or moved. */
-  stream(res: ServerResponse): void;
+  stream(res: ServerResponse, lastEventId?: string | undefined): void;
   /** Ends the session's own stream: nothing more is announced. */
   endStream(): void;
   /** Headers of the request that carries `id`. */
@@ -105,43 +106,6 @@ export function createSessionTransport(sessionId: string): SessionTransport {
     },
   };
   return transport;
-}
-
-/** Notifications that are worth keeping for a client whose stream is not open yet: they say "look again", once. */
-const KEPT = new Set([
-  "notifications/tools/list_changed",
-  "notifications/prompts/list_changed",
-  "notifications/resources/list_changed",
-]);
-
-/** The stream a session opens by GET, for what belongs to no request. One at a time: the newest is the client that lives. */
-function createOwnStream(sessionId: string) {
-  const kept = new Map<string, JSONRPCMessage>();
-  let open: ServerResponse | undefined;
-  return {
-    open(res: ServerResponse): void {
-      open?.end();
-      open = res;
-      beginStream(res, sessionId);
-      res.once("close", () => {
-        if (open === res) open = undefined;
-      });
-      for (const message of kept.values()) writeEvent(res, message);
-      kept.clear();
-    },
-    /** True where the message was written, or kept until the stream is open. */
-    tell(message: JSONRPCMessage): boolean {
-      if (open !== undefined) writeEvent(open, message);
-      else if ("method" in message && KEPT.has(message.method)) kept.set(message.method, message);
-      else return false;
-      return true;
-    },
-    end(): void {
-      open?.end();
-      open = undefined;
-    },
-    tick: () => open !== undefined && keepAlive(open),
-  };
 }
 
 function cancelledId(message: JSONRPCMessage): Id | undefined {
