@@ -6,22 +6,23 @@
  * Never: prints what a verb answers (surfaces/cli does).
  */
 import { existsSync } from "node:fs";
-import { cp, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
-import { basename, dirname, join, resolve, sep } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { importClientConfigs, mergeImported } from "./config/clients.js";
 import { resolveHome } from "./config/home.js";
 import { readConfig } from "./config/config.js";
 import type { Environment } from "./host/env.js";
 import { nodeFiles, writeAtomic } from "./host/files.js";
 import { createLog, silentLog, type Log, type LogLevel } from "./host/log.js";
-import { pathProblem } from "./host/paths.js";
 import type { Print } from "./host/print.js";
 import { starterHome } from "./host/starter.js";
 import { LAST_VERSION } from "./lab/worlds/shop/catalogs.js";
 import { Fault } from "./model/fault.js";
 import { demoFormat } from "./model/lab.js";
 import type { JsonValue } from "./model/json.js";
+import { collectSkills } from "./exchange/collect.js";
+import { handOut } from "./exchange/handout.js";
 import { checkHome, compareSides } from "./rehearse.js";
 import { runDaemon, serve } from "./serve.js";
 import { readDaemon, readOperatorToken } from "./store/daemon.js";
@@ -59,10 +60,10 @@ export function createCliPorts(around: Surroundings): CliPorts {
     doctor: (flags) => doctor(around, homeOf(flags.home)),
     check: (flags) => checkHome(around, homeOf(flags.home), flags),
     compare: (flags) => compareSides(around, homeOf(flags.home), flags),
-    readFolders: async (paths) => (await Promise.all(paths.map((path) => readSkillFolders(resolve(around.cwd, path))))).flat(),
+    findSkills: (options) => collectSkills(around, options),
     readText: (path) => readText(resolve(around.cwd, path)),
     writeText: (path, text) => writeFile(resolve(around.cwd, path), text),
-    writeFolder: (path, files) => writeSkillFolder(resolve(around.cwd, path), files),
+    handOut: (path, skills) => handOut(resolve(around.cwd, path), skills),
   };
 }
 
@@ -237,49 +238,5 @@ async function readText(path: string): Promise<string> {
     return (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
   } catch (error) {
     throw new CliFault(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, EXIT.usage);
-  }
-}
-
-/** Skill folders at or below a path: a folder with SKILL.md is one, others are looked into two levels deep. */
-async function readSkillFolders(path: string, depth = 0): Promise<{ folder: string; files: Record<string, string> }[]> {
-  if (existsSync(join(path, "SKILL.md"))) return [{ folder: basename(path), files: await readTexts(path) }];
-  if (depth >= 3) return [];
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => {
-    throw new CliFault(`${path} is not a folder that can be read.`);
-  });
-  const found: { folder: string; files: Record<string, string> }[] = [];
-  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (entry.isDirectory() && !["node_modules", ".git"].includes(entry.name))
-      found.push(...(await readSkillFolders(join(path, entry.name), depth + 1)));
-  }
-  return found;
-}
-
-const FILES_MOST = 512;
-
-async function readTexts(root: string): Promise<Record<string, string>> {
-  const texts: Record<string, string> = {};
-  const entries = await readdir(root, { withFileTypes: true, recursive: true });
-  for (const entry of entries) {
-    // Links are not followed: what they point at is not part of the skill.
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name)
-      .slice(root.length + 1)
-      .split(sep)
-      .join("/");
-    if (Object.keys(texts).length >= FILES_MOST)
-      throw new CliFault(`${root} has more than ${FILES_MOST} files; it is not a skill.`);
-    texts[path] = await readFile(join(root, path), "utf8");
-  }
-  return texts;
-}
-
-async function writeSkillFolder(path: string, files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [name, text] of Object.entries(files)) {
-    const problem = pathProblem(name);
-    if (problem !== undefined) throw new CliFault(`${name}: ${problem}`);
-    const file = join(path, name);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
   }
 }

@@ -10,7 +10,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ["verbs"],
   ["stdio"],
   ["serve"],
-  ["rehearse"],
+  ["rehearse", "exchange"],
   ["compose"],
   ["lab"],
   ["surfaces", "upstream", "store", "manager"],

@@ -102,6 +102,8 @@ export type Event =
       readonly at: Instant;
       readonly by: "human" | "import" | "starter";
       readonly written: readonly WrittenSkill[];
+      /** Where imported skills come from, by name: a folder, a repository with its commit. */
+      readonly origins?: ReadonlyMap<SkillName, string> | undefined;
       /** Folders that a person deleted: reported, restored from the store, never taken as removal. */
       readonly missing: readonly SkillName[];
       /** What a shipped lock says the skills were verified against; else the present tools count. */

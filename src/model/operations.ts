@@ -237,7 +237,8 @@ export interface Operations {
   pinSkill(name: string, pinned: boolean, caller: Caller): Promise<SkillSummary>;
   removeSkill(name: string, caller: Caller): Promise<{ readonly removed: string; readonly revision: number }>;
   importSkills(
-    folders: readonly { folder: string; files: Readonly<Record<string, string>> }[],
+    /** `origin`: where a folder comes from, for its history. */
+    folders: readonly { folder: string; files: Readonly<Record<string, string>>; origin?: string }[],
     caller: Caller,
   ): Promise<{ readonly imported: readonly string[]; readonly problems: readonly Problem[]; readonly revision: number }>;
   /** Back to what stood at revision `to`, as a new revision. */

@@ -95,11 +95,11 @@ export async function removeSkill(desk: Desk, name: string, caller: Caller): Pro
 
 export async function importSkills(
   desk: Desk,
-  folders: readonly { folder: string; files: Readonly<Record<string, string>> }[],
+  folders: readonly { folder: string; files: Readonly<Record<string, string>>; origin?: string }[],
   by: "import" | "human",
 ): Promise<{ imported: string[]; problems: Problem[]; revision: number }> {
   const plan = planImport(
-    folders.map((written) => ({ path: written.folder, written })),
+    folders.map(({ folder, files, origin }) => ({ path: origin ?? folder, written: { folder, files } })),
     desk.steward.world().library,
   );
   if (plan.taken.length === 0)
@@ -110,6 +110,7 @@ export async function importSkills(
     by,
     written: plan.taken.map((taken) => taken.written),
     missing: [],
+    origins: new Map(plan.taken.map((taken) => [taken.skill.name, taken.path])),
   });
   return {
     imported: (answer["written"] as string[] | undefined) ?? [],

@@ -8,6 +8,7 @@
 import type { SkillName } from "../model/ids.js";
 import type { Problem } from "../model/problem.js";
 import type { Library, Skill, WrittenSkill } from "../model/skill.js";
+import { CONTRACT_PATH } from "./contract.js";
 import { parseSkill } from "./text.js";
 
 export interface FoundSkill {
@@ -43,7 +44,7 @@ export function planImport(found: readonly FoundSkill[], library: Library): Impo
       continue;
     }
     const known = library.skills.get(skill.name);
-    if (known !== undefined && known.digest === skill.digest) {
+    if (known !== undefined && isKnownAs(known, skill)) {
       problems.push({ code: "skill-known", where: path, text: `\`${skill.name}\` is in the library with the same bytes.` });
       continue;
     }
@@ -56,6 +57,15 @@ export function planImport(found: readonly FoundSkill[], library: Library): Impo
     taken.set(skill.name, { path, skill, written: renamed, kind: known === undefined ? "add" : "modify" });
   }
   return { taken: [...taken.values()], problems };
+}
+
+/** The same bytes; a contract that was written down here on import is no difference. */
+function isKnownAs(known: Skill, found: Skill): boolean {
+  const inferred = known.files[CONTRACT_PATH] !== undefined && found.files[CONTRACT_PATH] === undefined ? 1 : 0;
+  const paths = Object.keys(found.files);
+  return (
+    Object.keys(known.files).length === paths.length + inferred && paths.every((path) => known.files[path] === found.files[path])
+  );
 }
 
 function twice(skill: Skill, path: string, first: string, same: boolean): Problem {

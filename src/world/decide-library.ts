@@ -72,10 +72,12 @@ export function decideSkillsWritten(draft: Draft, event: Of<"skills-written">): 
 }
 
 /** Dependencies read out of the prose of a skill that states none are written down as inferred, not asserted. */
-function writeOf(known: Known, skill: Skill, { by, verified }: Of<"skills-written">): SkillWrite {
+function writeOf(known: Known, skill: Skill, { by, verified, origins }: Of<"skills-written">): SkillWrite {
   const contract = skill.contract.requires.length === 0 ? withInferred(skill, known.catalog.tools) : skill.contract;
   const files = contract === skill.contract ? skill.files : { ...skill.files, [CONTRACT_PATH]: writeContract(contract) };
-  const verb = by === "human" ? "edited by hand" : by === "import" ? "imported" : "part of the starter library";
+  const origin = origins?.get(skill.name);
+  const imported = origin === undefined ? "imported" : `imported from ${origin}`;
+  const verb = by === "human" ? "edited by hand" : by === "import" ? imported : "part of the starter library";
   return {
     name: skill.name,
     files,

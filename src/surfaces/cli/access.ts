@@ -45,12 +45,14 @@ export interface CliPorts {
   check(options: CheckFlags): Promise<CheckAnswer>;
   /** Two sides, each a version of the home or a catalog file. */
   compare(options: CompareFlags): Promise<Comparison>;
-  readFolders(paths: readonly string[]): Promise<readonly { folder: string; files: Readonly<Record<string, string>> }[]>;
+  /** Skill folders of others, below folders or in git repositories; without sources the places that clients keep theirs in. */
+  findSkills(options: { sources: readonly string[]; ref?: string }): Promise<FoundSkills>;
   /** A text file; a name ending in `.gz` is unpacked. */
   readText(path: string): Promise<string>;
   /** Writes one file where the user says; throws where it cannot. */
   writeText(path: string, text: string): Promise<void>;
-  writeFolder(path: string, files: Readonly<Record<string, string>>): Promise<void>;
+  /** Brings a client's skill folder to exactly these skills of ours; leaves everything else in it alone. */
+  handOut(path: string, skills: Readonly<Record<string, Readonly<Record<string, string>>>>): Promise<HandedOut>;
 }
 
 export interface ServeFlags {
@@ -90,6 +92,27 @@ export interface CompareFlags {
 export interface Comparison extends CatalogComparison {
   readonly from: string;
   readonly to: string;
+  readonly problems: readonly Problem[];
+}
+
+export interface FoundSkills {
+  /** In the order found: earlier ones win. `origin` says where it comes from, a repository with its commit. */
+  readonly folders: readonly {
+    readonly folder: string;
+    readonly origin: string;
+    readonly files: Readonly<Record<string, string>>;
+  }[];
+  /** What was passed over, and why. */
+  readonly problems: readonly Problem[];
+  /** Where was looked. */
+  readonly looked: readonly string[];
+}
+
+export interface HandedOut {
+  readonly written: readonly string[];
+  /** Handed out before and not among these: taken away again. */
+  readonly removed: readonly string[];
+  /** Folders that are not ours, or that somebody changed since: left as they are. */
   readonly problems: readonly Problem[];
 }
 

@@ -100,40 +100,52 @@ export function addSkillVerbs(verbs: Verbs): void {
     );
 
   skills
-    .command("import <folders...>")
-    .description("take in skill folders (or folders of skill folders) of others")
-    .action((paths: string[]) =>
+    .command("import [sources...]")
+    .description(
+      "take in skills of others: folders with a SKILL.md at or below them, or git repositories (default: .claude/skills and .agents/skills of this folder and yours)",
+    )
+    .option("--ref <ref>", "branch, tag or commit of the git repositories (their default branch)")
+    .action((sources: string[], options: { ref?: string }) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
-        const folders = await ports.readFolders(paths);
-        if (folders.length === 0) throw new CliFault(`No SKILL.md was found in ${paths.join(", ")}.`);
-        const answer = objectOf(
-          await access.ask("POST", "/v1/library/import", {
-            folders: folders.map((folder) => ({ ...folder, files: { ...folder.files } })),
-          }),
-        );
-        if (verbs.json()) print.json(answer);
+        const found = await ports.findSkills({ sources, ...options });
+        const where = found.looked.join(", ") || ".claude/skills and .agents/skills of this folder and yours";
+        if (found.folders.length === 0) throw new CliFault(`No SKILL.md was found in ${where}.`);
+        const folders = found.folders.map(({ folder, origin, files }) => ({ folder, origin, files: { ...files } }));
+        const answer = objectOf(await access.ask("POST", "/v1/library/import", { folders }));
+        const problems = [...found.problems.map((problem) => ({ ...problem })), ...listOf(answer["problems"])];
+        const imported = textsOf(answer["imported"]);
+        if (verbs.json()) print.json({ ...answer, problems });
         else {
-          print.line(
-            `Imported: ${textsOf(answer["imported"]).join(", ") || "none"} (library revision ${textOf(answer["revision"])}).`,
-          );
-          for (const problem of listOf(answer["problems"])) print.note(`${textOf(problem["where"])}: ${textOf(problem["text"])}`);
+          print.line(`Imported: ${imported.join(", ") || "none"} (library revision ${textOf(answer["revision"])}).`);
+          for (const problem of problems) print.note(`${textOf(problem["where"])}: ${textOf(problem["text"])}`);
         }
-        return textsOf(answer["imported"]).length > 0 ? EXIT.fine : EXIT.failed;
+        // What is in the library already is no failure: an import may be done again.
+        const known = problems.filter((problem) => problem["code"] === "skill-known").length;
+        return imported.length + known > 0 ? EXIT.fine : EXIT.failed;
       }),
     );
 
   skills
     .command("export <dir>")
-    .description("write the active skills into a client's skill folder")
+    .description(
+      "bring a client's skill folder to the active skills; what is not from here stays untouched, what rests is taken out",
+    )
     .action((dir: string) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
-        const rows = listOf(await access.ask("GET", "/v1/skills?standing=active"));
-        for (const row of rows) {
-          const skill = objectOf(await access.ask("GET", `/v1/skills/${encodeURIComponent(textOf(row["name"]))}`));
-          await ports.writeFolder(`${dir}/${textOf(row["name"])}`, objectOf(skill["files"]) as Record<string, string>);
+        const active: Record<string, Record<string, string>> = {};
+        for (const row of listOf(await access.ask("GET", "/v1/skills?standing=active"))) {
+          const name = textOf(row["name"]);
+          const skill = objectOf(await access.ask("GET", `/v1/skills/${encodeURIComponent(name)}`));
+          active[name] = objectOf(skill["files"]) as Record<string, string>;
         }
-        if (verbs.json()) return print.json({ exported: rows.map((row) => textOf(row["name"])), to: dir });
-        print.line(`${rows.length} active skills were written to ${dir}.`);
+        const { written, removed, problems } = await ports.handOut(dir, active);
+        for (const { where, text } of problems) print.note({ text: `${where}: ${text}`, colour: "yellow" });
+        if (verbs.json()) print.json({ exported: written, removed, problems, to: dir });
+        else {
+          print.line(`${written.length} active skills are in ${dir}.`);
+          if (removed.length > 0) print.line(`Taken out, since they are not active any more: ${removed.join(", ")}.`);
+        }
+        return problems.length === 0 ? EXIT.fine : EXIT.failed;
       }),
     );
 

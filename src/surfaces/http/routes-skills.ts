@@ -91,12 +91,18 @@ export const skillRoutes: readonly Route[] = [
     summary: "Imports skill folders, given as text.",
     body: z.strictObject({
       folders: z
-        .array(z.strictObject({ folder: name, files: z.record(z.string(), z.string()) }))
+        .array(
+          z.strictObject({ folder: name, files: z.record(z.string(), z.string()), origin: z.string().max(2_000).optional() }),
+        )
         .min(1)
         .max(500),
     }),
     answer: answers.skillsImported,
-    run: (operations, { body, caller }) => operations.importSkills(body.folders, caller),
+    run: (operations, { body, caller }) =>
+      operations.importSkills(
+        body.folders.map(({ origin, ...folder }) => ({ ...folder, ...(origin === undefined ? {} : { origin }) })),
+        caller,
+      ),
   }),
   route({
     method: "post",
