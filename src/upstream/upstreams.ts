@@ -52,6 +52,9 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
   const starts = createStarts(options.policy.startsAtOnce);
   const eras = new Map<string, Era>();
   const processes = new Map<string, ProcessRecord>();
+  /** Labels whose supervisor is ending for another one. */
+  const replacing = new Map<UpstreamLabel, Promise<void>>();
+  let configured: Promise<void> = Promise.resolve();
   let started = false;
   let stopped = false;
 
@@ -89,6 +92,37 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
     return found.supervisor;
   }
 
+  /** Calls that come while an upstream is replaced are its successor's. */
+  async function awaited(label: UpstreamLabel): Promise<Supervisor> {
+    await replacing.get(label);
+    return find(label);
+  }
+
+  async function replace(upstreams: ReadonlyMap<UpstreamLabel, UpstreamConfig>): Promise<void> {
+    if (stopped) return;
+    const leaving: Promise<void>[] = [];
+    let replaced = (): void => undefined;
+    const gone = new Promise<void>((resolve) => (replaced = resolve));
+    for (const [label, { supervisor, connection }] of [...supervisors]) {
+      const next = upstreams.get(label);
+      if (next !== undefined && connectionOf(next) === connection) {
+        supervisor.adjust(next);
+        continue;
+      }
+      supervisors.delete(label);
+      if (next !== undefined) replacing.set(label, gone);
+      leaving.push(supervisor.stop());
+    }
+    // What changed starts once its former self is gone: two of one kind may not meet.
+    try {
+      await Promise.all(leaving);
+      for (const [label, config] of upstreams) if (!supervisors.has(label)) add(config);
+    } finally {
+      replacing.clear();
+      replaced();
+    }
+  }
+
   for (const config of options.configs.values()) add(config);
 
   return {
@@ -98,33 +132,17 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
       for (const { supervisor } of supervisors.values()) supervisor.start();
     },
     async sync(label) {
-      const asked = label === undefined ? [...supervisors.entries()] : [[label, { supervisor: find(label) }] as const];
+      const asked = label === undefined ? [...supervisors.entries()] : [[label, { supervisor: await awaited(label) }] as const];
       return Promise.all(asked.map(async ([one, { supervisor }]) => ({ label: one, ...(await supervisor.sync()) })));
     },
-    call(request) {
-      try {
-        return find(request.label).call(request);
-      } catch (error) {
-        return Promise.reject(error as Error);
-      }
-    },
-    request: async (label, method, params, callOptions) => find(label).request(method, params, callOptions),
+    call: async (request) => (await awaited(request.label)).call(request),
+    request: async (label, method, params, callOptions) => (await awaited(label)).request(method, params, callOptions),
     status: () => [...supervisors.values()].map(({ supervisor }) => supervisor.status()),
-    async configure(upstreams) {
-      if (stopped) return;
-      const leaving: Promise<void>[] = [];
-      for (const [label, { supervisor, connection }] of [...supervisors]) {
-        const next = upstreams.get(label);
-        if (next !== undefined && connectionOf(next) === connection) {
-          supervisor.adjust(next);
-          continue;
-        }
-        supervisors.delete(label);
-        leaving.push(supervisor.stop());
-      }
-      // What changed starts once its former self is gone: two of one kind may not meet.
-      await Promise.all(leaving);
-      for (const [label, config] of upstreams) if (!supervisors.has(label)) add(config);
+    configure(upstreams) {
+      // One after the other: the last word is the one that counts.
+      const work = configured.then(() => replace(upstreams));
+      configured = work.catch(() => undefined);
+      return work;
     },
     async stop() {
       stopped = true;

@@ -214,6 +214,29 @@ describe("a new configuration", () => {
     await expect(one.call("sleep", { ms: 500 }, { on: "workbench" })).rejects.toMatchObject({ code: "call-timeout" });
   });
 
+  it("has calls that come while an upstream is replaced answered by its successor, and the last of several words counts", async () => {
+    const config = fixture("workbench.mjs");
+    const one = stand(config);
+    await one.reach("up");
+    const { pid } = one.status();
+    const puts = (extra: string): Promise<void> =>
+      one.upstreams.configure(new Map([[config.label, { ...config, env: { EXTRA_TOOLS: extra } }]]));
+    const replaced = puts("1");
+    await Promise.resolve();
+    expect(textOf(await one.call("echo", { text: "hello" }))).toContain("hello");
+    await replaced;
+    expect(one.status().pid).not.toBe(pid);
+    await Promise.all([puts("2"), puts("3")]);
+    await until(
+      () =>
+        one
+          .listings()
+          .at(-1)
+          ?.tools.some((tool) => tool.name === "extra-2") === true,
+      "the last word counts",
+    );
+  });
+
   it("restarts an upstream whose environment changed", async () => {
     const config = fixture("workbench.mjs");
     const one = stand(config);
