@@ -1,4 +1,7 @@
 /** What a catalog sync costs: counted writes and index operations, and time against parsing the same bytes and against minisearch. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import MiniSearch from "minisearch";
 import { readListing } from "../../src/catalog/intake.js";
 import type { Change } from "../../src/model/change.js";
@@ -11,20 +14,26 @@ import { decide } from "../../src/world/decide.js";
 import { derive } from "../../src/world/rebuild.js";
 import { emptyKnown, type World } from "../../src/world/world.js";
 import { buildToolIndex } from "../../src/retrieve/tools.js";
+import { silentLog } from "../../src/host/log.js";
+import { openStore } from "../../src/store/store.js";
 import { listedTools } from "./sample.js";
 
 const COUNT = 10_000;
 const label = "big" as UpstreamLabel;
 const at = "2026-01-01T00:00:00.000Z";
 
-export function benchSync(): Promise<void> {
+/** Files of a first sync that are written with an fsync each, to compare: all of them would take minutes on a slow disc. */
+const COMPARED = 1_000;
+
+export async function benchSync(): Promise<void> {
   const { tools, source } = listedTools(COUNT);
   const bytes = JSON.stringify(tools);
   const changedBytes = JSON.stringify(
     tools.map((tool, n) => (n % 100 === 0 ? { ...tool, description: `${String(tool["description"])} Changed.` } : tool)),
   );
   let world = advance(derive(emptyKnown, new Map()), decide(derive(emptyKnown, new Map()), configured()).changes);
-  world = step(world, bytes).world;
+  const first = step(world, bytes);
+  world = first.world;
   const operations = world.toolIndex.operations;
 
   const parseMs = best(() => readListing(label, JSON.parse(bytes) as unknown[]));
@@ -50,7 +59,29 @@ export function benchSync(): Promise<void> {
   row("1 % changed: × parsing and digesting", (changedMs / parseMs).toFixed(2));
   row("full index build: × minisearch, same fields", (ownMs / miniMs).toFixed(2));
   row("(parse and digest / full build, ms)", `${parseMs.toFixed(0)} / ${ownMs.toFixed(0)}`);
-  return Promise.resolve();
+  const inBulk = await storedMs(first.changes, COUNT);
+  const oneByOne = await storedMs(first.changes, COMPARED, Infinity);
+  row("first sync to disc: × a tool of it with an fsync of its own", (inBulk / COUNT / (oneByOne / COMPARED)).toFixed(2));
+  row(`(${COUNT} in bulk / ${COMPARED} one by one, ms)`, `${inBulk.toFixed(0)} / ${oneByOne.toFixed(0)}`);
+}
+
+/** Milliseconds that a home takes for the first `count` definitions of a sync. */
+async function storedMs(changes: readonly Change[], count: number, bulkFrom?: number): Promise<number> {
+  const home = mkdtempSync(join(tmpdir(), "steward-bench-"));
+  try {
+    const store = await openStore({ home, now: at, log: silentLog, ...(bulkFrom === undefined ? {} : { bulkFrom }) });
+    await store.read();
+    const some = changes.map((change) =>
+      change.kind === "catalog-version" ? { ...change, documents: new Map([...change.documents].slice(0, count)) } : change,
+    );
+    const before = performance.now();
+    await store.persist(some);
+    const ms = performance.now() - before;
+    await store.close();
+    return ms;
+  } finally {
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  }
 }
 
 function configured(): Event {

@@ -23,6 +23,8 @@ export interface Files {
   truncate(path: string, length: number): Promise<void>;
   /** fsync of a file that was created, appended to or cut through this port. */
   sync(path: string): Promise<void>;
+  /** fsync of a file that lies there already, whoever wrote it. */
+  syncWritten(path: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   /** A second name for the same bytes (a copy where the file system knows no hard links). `to` must not exist. */
   link(from: string, to: string): Promise<void>;
@@ -80,6 +82,14 @@ export function nodeFiles(): Files {
         return;
       }
       fresh.delete(path);
+      try {
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+    },
+    async syncWritten(path) {
+      const handle = await fs.open(path, "r+");
       try {
         await handle.sync();
       } finally {
@@ -155,6 +165,8 @@ export interface AtomicOptions {
   readonly keepPrevious?: boolean;
   /** Leave the fsync of the folder to the caller, who writes several files into it. */
   readonly folderLater?: boolean;
+  /** Leave the fsync of the file to the caller, too: until then a power failure may leave an empty file or none. */
+  readonly syncLater?: boolean;
 }
 
 /** Replaces or creates a file, whole or not at all. Rejects with the system's error; nothing but a temporary file may be left. */
@@ -167,7 +179,7 @@ export async function writeAtomic(
   const temporary = temporaryName(path);
   try {
     await files.create(temporary, bytes, options.mode);
-    await files.sync(temporary);
+    if (options.syncLater !== true) await files.sync(temporary);
     if (options.keepPrevious === true) await keepPrevious(files, path);
     await files.rename(temporary, path);
   } catch (error) {

@@ -14,11 +14,20 @@ import { ensureFolder, writeAtomic, type Files } from "../host/files.js";
 import type { Log } from "../host/log.js";
 import { pathProblem } from "../host/paths.js";
 import type { Problem } from "../model/problem.js";
-import { damaged, Damage, parseDocument, readText, renderDocument, setAside, type DocumentShelf } from "./documents.js";
+import type { Bulk } from "./bulk.js";
+import {
+  damaged,
+  Damage,
+  isWritten,
+  parseDocument,
+  readText,
+  renderDocument,
+  setAside,
+  type DocumentShelf,
+} from "./documents.js";
 import { assertWritable, moveFolders } from "./folders.js";
 import { pendingFormat, type Pending } from "./formats.js";
 import type { Logs } from "./logs.js";
-import { writeOnce } from "./objects.js";
 import { places } from "./places.js";
 import type { Batch, SmallName, Smalls } from "./plan.js";
 import type { SmallDocument } from "./small.js";
@@ -36,11 +45,12 @@ export interface Committer {
 
 export function createCommitter(options: {
   readonly shelf: DocumentShelf;
+  readonly bulk: Bulk;
   readonly logs: Logs;
   readonly smalls: SmallDocuments;
   readonly log: Log;
 }): Committer {
-  const { shelf, logs, smalls, log } = options;
+  const { shelf, bulk, logs, smalls, log } = options;
   const { home, files } = shelf;
   const pendingPath = join(home, places.pending);
   const byPlace = new Map<string, SmallDocument<object>>(
@@ -152,7 +162,7 @@ export function createCommitter(options: {
     },
     async commit(batch) {
       await finish();
-      await writeOnce(home, files, batch.objects);
+      await bulk.write(batch.objects);
       const moved = documentsOf(batch, smalls);
       const hasLines = batch.lines.calls.length + batch.lines.episodes.length > 0;
       const parts = moved.length + (hasLines ? 1 : 0) + (Object.keys(batch.skills).length > 0 ? 1 : 0);
@@ -190,7 +200,7 @@ function pendingOf(batch: Batch, documents: readonly { place: string; document: 
 async function writeDocument(files: Files, home: string, place: string, document: object): Promise<void> {
   const path = join(home, place);
   const text = renderDocument(document);
-  if (readText(home, place) === text) return;
+  if (await isWritten({ home, files }, place, text)) return;
   await ensureFolder(files, dirname(path), home);
   await writeAtomic(files, path, text);
 }

@@ -5,7 +5,7 @@
  * a newer one is a Fault that names the file, an older one goes through its migrations, anything else is Damage.
  */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { z } from "zod";
 import { Fault } from "../model/fault.js";
 import type { StoredFormat } from "../model/format.js";
@@ -114,6 +114,18 @@ export function readText(home: string, place: string): string | undefined {
     if (errorCode(error) === "ENOENT" || errorCode(error) === "EISDIR") return undefined;
     throw error;
   }
+}
+
+/**
+ * Does the file hold exactly this text? Then it is made durable: a write that failed, or a process that was killed, may have come as
+ * far as the rename and no further.
+ */
+export async function isWritten(shelf: Pick<DocumentShelf, "home" | "files">, place: string, text: string): Promise<boolean> {
+  if (readText(shelf.home, place) !== text) return false;
+  const path = join(shelf.home, place);
+  await shelf.files.syncWritten(path);
+  await shelf.files.syncFolder(dirname(path));
+  return true;
 }
 
 export interface DocumentShelf {

@@ -25,6 +25,18 @@ export const pendingFormat = defineFormat({
 });
 export type Pending = z.infer<typeof pendingFormat.schema>;
 
+export const bulkFormat = defineFormat({
+  kind: "bulk-objects",
+  version: 1,
+  place: "state/bulk/NNNNNN.json (gone when every file in it is durable by itself)",
+  purpose:
+    "Definitions and skill files of one large batch, written with one fsync; a start after a power failure brings them back.",
+  shape: {
+    /** Contents by place, relative to the home. */
+    objects: z.array(z.object({ place: z.string(), text: z.string() })),
+  },
+});
+
 export const homeLockFormat = defineFormat({
   kind: "home-lock",
   version: 1,

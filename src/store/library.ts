@@ -12,7 +12,7 @@ import { libraryRevisionFormat, type LibraryRevisionRecord, type Lock } from "..
 import { numbersIn } from "./catalogs.js";
 import { Damage, parseDocument, readText, readWrittenOnce, renderDocument, type DocumentShelf } from "./documents.js";
 import { pastFormat } from "./formats.js";
-import { breathe, fileObject, readBytes, readFileObject, textOf, writeOnce } from "./objects.js";
+import { breathe, fileObject, missingOf, readBytes, readFileObject, textOf, writeOnce } from "./objects.js";
 import { advancePast, type Past } from "./past.js";
 import { places } from "./places.js";
 
@@ -101,11 +101,8 @@ async function healedTexts(shelf: DocumentShelf, name: string, digests: Texts, p
     }
     texts[path] = text;
   }
-  await writeOnce(
-    shelf.home,
-    shelf.files,
-    Object.entries(digests).map(([path, digest]) => fileObject(digest, texts[path] ?? "")),
-  );
+  const objects = Object.entries(digests).map(([path, digest]) => fileObject(digest, texts[path] ?? ""));
+  await writeOnce(shelf.home, shelf.files, missingOf(shelf.home, objects));
   problems.push({
     code: "object-healed",
     where: `skills/${name}`,

@@ -24,12 +24,16 @@ export interface WrittenOnce {
 /** fsyncs under way at once: the file system gathers them. */
 const AT_ONCE = 16;
 
-/** Writes all, durably. On failure some may be there already. */
-export async function writeOnce(home: string, files: Files, objects: readonly WrittenOnce[]): Promise<void> {
-  const missing = objects.filter(({ place, isGood }) => {
+/** Those that are not there, or not as good. */
+export function missingOf(home: string, objects: readonly WrittenOnce[]): WrittenOnce[] {
+  return objects.filter(({ place, isGood }) => {
     const found = isGood === undefined ? undefined : readText(home, place);
     return found === undefined || isGood?.(found) === false;
   });
+}
+
+/** Writes all, durably. On failure some may be there already. See bulk.ts for many. */
+export async function writeOnce(home: string, files: Files, missing: readonly WrittenOnce[]): Promise<void> {
   await atOnce(missing, ({ place, text }) => writeAtomic(files, join(home, place), text, { folderLater: true }));
   for (const folder of new Set(missing.map(({ place }) => dirname(join(home, place))))) await files.syncFolder(folder);
 }

@@ -74,6 +74,7 @@ function readOnly(): Files {
     append: nothing,
     truncate: nothing,
     sync: nothing,
+    syncWritten: nothing,
     rename: nothing,
     link: nothing,
     unlink: nothing,

@@ -37,6 +37,8 @@ export const places = {
   evidence: "state/evidence",
   evidenceOf: (digest: string) => `state/evidence/${digest}.json`,
   pending: "state/pending.json",
+  bulk: "state/bulk",
+  bulkOf: (n: number) => `state/bulk/${numbered(n, ".json")}`,
   lock: "state/lock",
   claims: "state/lock.claims",
   daemon: "state/daemon.json",
@@ -67,6 +69,7 @@ export const FOLDERS: readonly string[] = [
   places.maintenance,
   places.evidence,
   places.samples,
+  places.bulk,
   places.claims,
   places.cache,
 ];

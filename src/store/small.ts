@@ -17,6 +17,7 @@ import {
   keepOldFormat,
   migrated,
   parseDocument,
+  isWritten,
   readText,
   renderDocument,
   setAside,
@@ -63,7 +64,11 @@ export function smallDocument<Schema extends z.ZodType<object>>(
     },
     async write(value) {
       const text = renderDocument(value);
-      if (text === (onDisc ?? readText(shelf.home, place))) return;
+      if (text === onDisc) return;
+      if (onDisc === undefined && (await isWritten(shelf, place, text))) {
+        onDisc = text;
+        return;
+      }
       // Until it is known how this ends, nothing is known of the disc: the rename may happen and the fsync after it fail.
       onDisc = undefined;
       await writeAtomic(shelf.files, path, text, { keepPrevious: true, ...options });

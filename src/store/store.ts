@@ -24,6 +24,7 @@ import type { Problem } from "../model/problem.js";
 import { patternAnswersFormat } from "../model/sample.js";
 import { lockFormat } from "../model/skill.js";
 import { standingsFormat } from "../model/standing.js";
+import { createBulk } from "./bulk.js";
 import { createCommitter, type SmallDocuments } from "./commit.js";
 import { ensureOperatorToken, readDaemon, writeDaemon } from "./daemon.js";
 import type { DocumentShelf, Migrations } from "./documents.js";
@@ -49,6 +50,8 @@ export interface StoreOptions {
   readonly migrations?: Migrations;
   readonly lockTimes?: LockTimes;
   readonly logLimits?: Pick<LogsOptions, "segmentBytes" | "compactionSlack">;
+  /** Objects of one batch from which on they are written in bulk. */
+  readonly bulkFrom?: number;
 }
 
 export interface HomeStore extends Store {
@@ -56,6 +59,8 @@ export interface HomeStore extends Store {
   readonly lock: HomeLock;
   /** True after several starts that crashed: nothing derived is trusted, here or elsewhere (vectors). */
   readonly safeMode: boolean;
+  /** Makes files of large batches durable one by one, so that their records go. Happens by itself a while after they were written. */
+  settle(): Promise<void>;
   /** Writes state/daemon.json; `close` takes it away. */
   announce(daemon: { readonly url: string; readonly version: string }): Promise<void>;
   /** The local operator's token (state/operator.token, mode 0600), made on first use. */
@@ -69,6 +74,8 @@ export interface HomeStore extends Store {
 /** Starts in a row that ended before they were ready, from which on everything derived is rebuilt. */
 const SAFE_AFTER = 3;
 const READY_MS = 10_000;
+/** Systems write what is not fsynced within half a minute: then an fsync of each file costs next to nothing. */
+const SETTLE_MS = 60_000;
 
 /** Opens a home for this process alone. Throws Fault `home-locked` naming the owner, `home-unwritable` where it cannot be made. */
 export async function openStore(options: StoreOptions): Promise<HomeStore> {
@@ -100,7 +107,8 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
   const smalls = openSmalls(shelf);
   const tokens = smallDocument(shelf, tokensFormat, places.tokens, { format: tokensFormat.id, tokens: [] }, { mode: 0o600 });
   const logs = openLogs({ home, files, migrations, log, ...options.logLimits });
-  const committer = createCommitter({ shelf, logs, smalls, log });
+  const bulk = createBulk(shelf, { from: options.bulkFrom });
+  const committer = createCommitter({ shelf, bulk, logs, smalls, log });
   const safeMode = lock.crashes >= SAFE_AFTER;
   if (safeMode) log.warn(`${lock.crashes} starts in a row ended before the home was ready: everything derived is rebuilt`);
 
@@ -110,6 +118,7 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
   let announced = false;
   let recovered: Promise<readonly Problem[]> | undefined;
   let readyTimer: NodeJS.Timeout | undefined;
+  let settleTimer: NodeJS.Timeout | undefined;
 
   function writing<Result>(what: string, run: () => Promise<Result>): Promise<Result> {
     return inTurn(async () => {
@@ -126,7 +135,13 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
 
   function recover(): Promise<readonly Problem[]> {
     recovered ??= (async () => {
-      const problems: Problem[] = [...(await logs.open()), ...(await committer.recover()), ...(await logs.settle())];
+      const problems: Problem[] = [
+        ...(await logs.open()),
+        ...(await bulk.recover()),
+        ...(await committer.recover()),
+        ...(await logs.settle()),
+      ];
+      settleLater();
       for (const small of Object.values(smalls)) problems.push(...(await small.load()));
       return problems;
     })().catch((error: unknown) => {
@@ -150,6 +165,22 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
     return ground;
   }
 
+  function settleLater(): void {
+    if (bulk.unsettled) settleTimer ??= setTimeout(() => void settle().catch(told), SETTLE_MS).unref();
+  }
+
+  async function settle(): Promise<void> {
+    clearTimeout(settleTimer);
+    settleTimer = undefined;
+    // A turn for each few files: decisions go in between.
+    for (let more = true; more;) more = await inTurn(async () => !closed && (await bulk.settleSome()));
+  }
+
+  const told = (error: unknown): void => {
+    log.warn("files of a large batch could not be made durable by themselves yet; their record is kept", { error });
+    settleLater();
+  };
+
   /** Work that only makes later starts quicker: its failure is told and forgotten. */
   function background(what: string, run: () => Promise<void>): void {
     void inTurn(async () => {
@@ -161,6 +192,7 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
     if (closed) return;
     closed = true;
     clearTimeout(readyTimer);
+    clearTimeout(settleTimer);
     try {
       lock.assertHeld();
       // What failed before is given a last chance; if it fails again, the next start does it.
@@ -187,12 +219,14 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
     lock,
     safeMode,
     markReady,
+    settle,
     read: () => inTurn(read),
     persist: (changes) =>
       writing("writing a decision", async () => {
         await committer.finish();
         const batch = planBatch(changes, valuesOf(smalls));
         await committer.commit(batch);
+        settleLater();
         past.note(batch.revisions);
       }),
     announce: (daemon) =>

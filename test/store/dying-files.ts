@@ -37,6 +37,7 @@ const OPERATIONS: readonly Operation[] = [
   "append",
   "truncate",
   "sync",
+  "syncWritten",
   "rename",
   "link",
   "unlink",
@@ -151,6 +152,7 @@ function unsyncedState() {
         };
       }
       case "sync":
+      case "syncWritten":
         return () => void bytes.delete(a);
       case "rename": {
         const old = keep(b);

@@ -98,30 +98,34 @@ async function stateOf(home: string): Promise<{ ground: unknown; edits: unknown;
 const isWhole = (edits: unknown): void => expect(edits).toEqual({ written: [], missing: [], problems: [] });
 
 describe.each(Object.entries(decisions))("a process that dies while it writes %s", (_name, changes) => {
-  it("leaves at every operation a home that reads, with all that was acknowledged and the decision whole or not at all [P01]", async () => {
-    const home = await prepared();
-    const before = await stateOf(copyOf(home));
-    const done = copyOf(home);
-    const counter = dyingFiles();
-    const reference = await open(done, { files: counter });
-    await reference.read();
-    const start = counter.steps();
-    await reference.persist(changes);
-    const end = counter.steps();
-    await reference.close();
-    const after = await stateOf(done);
-    expect(after.ground).not.toEqual(before.ground);
+  it(
+    "leaves at every operation a home that reads, with all that was acknowledged and the decision whole or not at all [P01]",
+    { timeout: 120_000 },
+    async () => {
+      const home = await prepared();
+      const before = await stateOf(copyOf(home));
+      const done = copyOf(home);
+      const counter = dyingFiles();
+      const reference = await open(done, { files: counter });
+      await reference.read();
+      const start = counter.steps();
+      await reference.persist(changes);
+      const end = counter.steps();
+      await reference.close();
+      const after = await stateOf(done);
+      expect(after.ground).not.toEqual(before.ground);
 
-    const seen = { before: 0, after: 0 };
-    for (const how of DEATHS) {
-      for (let at = start + 1; at <= end; at += 1) {
-        if (differs(how, counter.done[at - 1] ?? "", at === end))
-          seen[await dieAt(home, changes, { at, how }, before, after)] += 1;
+      const seen = { before: 0, after: 0 };
+      for (const how of DEATHS) {
+        for (let at = start + 1; at <= end; at += 1) {
+          if (differs(how, counter.done[at - 1] ?? "", at === end))
+            seen[await dieAt(home, changes, { at, how }, before, after)] += 1;
+        }
       }
-    }
-    expect(seen.before).toBeGreaterThan(0);
-    expect(seen.after).toBeGreaterThan(0);
-  });
+      expect(seen.before).toBeGreaterThan(0);
+      expect(seen.after).toBeGreaterThan(0);
+    },
+  );
 });
 
 /** Is this death another one than those tried already? Dying after an operation is dying before the next. */
@@ -167,7 +171,7 @@ async function dieAt(
 }
 
 describe("a power failure after several decisions", () => {
-  it("brings no earlier batch back over a later decision that was acknowledged [P01]", async () => {
+  it("brings no earlier batch back over a later decision that was acknowledged [P01]", { timeout: 120_000 }, async () => {
     const home = tempHome();
     const link = (by: string): Change => lineage("l1", { confirmed: { by, at: "now" } });
     const inOrder: Change[][] = [
