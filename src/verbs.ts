@@ -187,7 +187,7 @@ async function doctor(around: Surroundings, home: string): Promise<DoctorLine[]>
     lines.push({
       ok: "warn",
       what: "hnswlib-node",
-      text: "is not built; vectors are searched exactly instead (slower above 20,000)",
+      text: "is not built; every vector is looked at instead (slower above some 10,000 tools)",
     });
   }
   if (!existsSync(join(home, "config/steward.json")))
@@ -204,7 +204,13 @@ async function doctor(around: Surroundings, home: string): Promise<DoctorLine[]>
   try {
     const access = await openAccess({ ...around, log: silentLog }, home, { upstreams: true });
     try {
-      const health = (await access.ask("GET", "/v1/health")) as { problems?: { where: string; text: string }[] };
+      const health = (await access.ask("GET", "/v1/health")) as {
+        problems?: { where: string; text: string }[];
+        retrieval?: { vectors: string };
+      };
+      const vectors = health.retrieval?.vectors ?? "";
+      if (vectors !== "")
+        lines.push({ ok: vectors.startsWith("by words alone") ? "warn" : true, what: "vectors", text: vectors });
       for (const problem of health.problems ?? [])
         lines.push({ ok: "warn", what: "home", text: `${problem.where}: ${problem.text}` });
       const upstreams = (await access.ask("GET", "/v1/upstreams")) as {

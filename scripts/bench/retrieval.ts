@@ -30,6 +30,8 @@ const SIZES = [
 ] as const;
 const MOVED = 100;
 const NEAREST = 40;
+/** Both sides build so many tools before they are measured: the first build of a process is the compiler's. */
+const WARM = 1_000;
 const MADE_NEEDS = [
   "cancel the order and refund the customer",
   "list open tickets of last week",
@@ -67,10 +69,13 @@ function allNeeds(): string[] {
 }
 
 function benchSize(set: ToolSet, needs: readonly string[], aimMs: number): void {
+  const fewer = { ...set, tools: evenly(set.tools, WARM) };
+  buildToolIndex(fewer.tools, fewer.servers);
+  miniIndex(fewer);
   const before = memory();
   const [index, buildMs] = timed(() => buildToolIndex(set.tools, set.servers));
   const bytes = memory() - before;
-  for (const need of needs) searchTools(index, need, { limit: 5 });
+  for (let round = 0; round < 3; round++) for (const need of needs) searchTools(index, need, { limit: 5 });
   const times = needs.map((need) => timed(() => searchTools(index, need, { limit: 5 }))[1]);
 
   const [mini, miniMs] = timed(() => miniIndex(set));
@@ -80,7 +85,7 @@ function benchSize(set: ToolSet, needs: readonly string[], aimMs: number): void 
 
   const p50 = quantile(times, 0.5);
   print(`${set.tools.length} tools of ${new Set(set.tools.map((tool) => tool.label)).size} servers`);
-  row(`search p50 / p99, ms (aim: p50 ≤ ${aimMs})`, `${p50.toFixed(2)} / ${quantile(times, 0.99).toFixed(2)}`);
+  row(`search p50 / p99, ms of processor time (aim: p50 ≤ ${aimMs})`, `${p50.toFixed(2)} / ${quantile(times, 0.99).toFixed(2)}`);
   row("search p50 × minisearch", (quantile(ownTimes, 0.5) / quantile(miniTimes, 0.5)).toFixed(3));
   row("build, ms (× minisearch, aim ≤ 2)", `${buildMs.toFixed(0)} (${(buildMs / miniMs).toFixed(2)})`);
   row("memory of the index, MB", (bytes / 1e6).toFixed(1));
@@ -162,10 +167,12 @@ function memory(): number {
   return heapUsed + arrayBuffers;
 }
 
+/** Milliseconds of processor time: what is searched here never waits, and other work on the machine shall not count. */
 function timed<Result>(run: () => Result): [result: Result, ms: number] {
-  const before = performance.now();
+  const before = process.cpuUsage();
   const result = run();
-  return [result, performance.now() - before];
+  const { user, system } = process.cpuUsage(before);
+  return [result, (user + system) / 1_000];
 }
 
 function quantile(values: readonly number[], part: number): number {

@@ -40,7 +40,7 @@ describe("experience", () => {
     memory("3", "tell the customer about the delay", "mail/send_message"),
   );
 
-  it("finds what served similar tasks although no word of theirs is in its texts, and says why", () => {
+  it("finds what served similar tasks although no word of theirs is in its texts, and says why [R05]", () => {
     expect(searchTools(index, "has the gizmo arrived", { limit: 5 }).hits).toEqual([]);
     const { hits } = ask(gizmos, "has the gizmo arrived");
     expect(hits[0]?.key).toBe("shop/get_order");
