@@ -43,6 +43,8 @@ import { createCallLog } from "./operations/call-log.js";
 import { createCalibrating } from "./operations/calibrate.js";
 import { createMemory, type Desk } from "./operations/desk.js";
 import { takeHandEdits } from "./operations/library.js";
+import { maintain } from "./operations/maintenance.js";
+import { keepMaintained } from "./operations/maintenance-auto.js";
 import { createOperations } from "./operations/operations.js";
 import { createSteward, type Steward } from "./steward.js";
 import { openStore, type HomeStore } from "./store/store.js";
@@ -138,9 +140,21 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
       return () => announcements.delete(listener);
     },
   };
+  const auto = keepMaintained({
+    steward,
+    clock,
+    log: report,
+    run: () => maintain(desk, { mode: "incremental", dryRun: false }),
+  });
+  steward.onEffect((effect) => {
+    if (effect.kind === "maintenance-due" || effect.kind === "announce-skills") auto.wake();
+  });
   await steward.post(configuredEvent(config, clock.now()));
   await takeFolders(desk, ground.revision === undefined);
-  const tick = setInterval(() => void steward.post({ kind: "tick", at: clock.now() }).catch(() => undefined), TICK_MS);
+  const tick = setInterval(() => {
+    void steward.post({ kind: "tick", at: clock.now() }).catch(() => undefined);
+    auto.wake();
+  }, TICK_MS);
   tick.unref();
   const watching = options.watch ? watchHome() : undefined;
   await embedder.configure(config.embeddings);
@@ -177,6 +191,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     operations: createOperations(desk),
     async stop() {
       clearInterval(tick);
+      await auto.stop();
       for (const watcher of watching ?? []) await watcher.stop();
       await upstreams.stop();
       await embedder.stop();

@@ -45,6 +45,7 @@ export const BOUNDS: Readonly<Record<keyof Policy, Bound>> = {
   stopMs: { kind: "ms", min: 0, max: 10 * 60 * seconds },
   maintainAuto: { kind: "flag" },
   holdOnTextChange: { kind: "flag" },
+  maintainEveryMs: { kind: "ms", min: 0, max: 365 * days },
   maintainPlanning: { kind: "word", words: ["revised", "frozen"] },
   evidenceKeep: { kind: "word", words: ["shape", "full"] },
 };

@@ -86,6 +86,9 @@ export const stewardSection = z.strictObject({
   maintain: z
     .strictObject({
       auto: z.boolean().optional().describe("Run maintenance by itself after a settled version. Default false."),
+      everyMs: amountSchema(BOUNDS.maintainEveryMs)
+        .optional()
+        .describe("Run maintenance by itself this often, so that new evidence is learnt from. 0 = never."),
       planning: z.enum(["revised", "frozen"]).optional().describe("`frozen`: planning skills stay as they were extracted."),
     })
     .optional(),

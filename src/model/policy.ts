@@ -49,6 +49,8 @@ export interface Policy {
   readonly stopMs: number;
   /** Run maintenance by itself after a settled version. */
   readonly maintainAuto: boolean;
+  /** Run maintenance by itself this often, whatever is due: new evidence is learnt from. 0 = never. */
+  readonly maintainEveryMs: number;
   /** `frozen`: planning skills stay as they were extracted; runs neither add nor edit one. */
   readonly maintainPlanning: "revised" | "frozen";
   /** Hold a tool on any text change (default: only when the scan finds something). */
@@ -89,6 +91,7 @@ export const DEFAULT_POLICY: Policy = Object.freeze({
   sessionsMax: 1_000,
   stopMs: 10 * seconds,
   maintainAuto: false,
+  maintainEveryMs: 0,
   maintainPlanning: "revised",
   holdOnTextChange: false,
   evidenceKeep: "shape",
@@ -117,6 +120,9 @@ export const SAMPLE_LIMITS = Object.freeze({
   /** A pattern that runs longer on one text is ended; after a second try it stays undecided. Ordinary ones take microseconds. */
   patternMs: 500,
 });
+
+/** A run of maintenance by itself that failed: first pause, doubled up to the last. */
+export const AUTO_MAINTENANCE = Object.freeze({ backoffMs: 30 * seconds, backoffMaxMs: 1 * hours });
 
 /** From when on evidence is worth a skill, in counts of different things it was done to. */
 export const EXTRACTION = Object.freeze({
