@@ -197,6 +197,8 @@ export interface Operations {
 
   facadeFacts(): FacadeFacts;
   directTools(caller: Caller): readonly DirectTool[];
+  /** Input schema of a tool that this caller may use, by key or exposed name. */
+  inputSchema(tool: string, caller: Caller): JsonObject | undefined;
   /** A kept result above the cap: the rest behind `steward://results/<id>`. */
   keptResult(id: string): { readonly mimeType: string; readonly text: string };
   onAnnounce(listener: (what: Announcement) => void): () => void;

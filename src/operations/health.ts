@@ -1,6 +1,7 @@
 /** How STEWARD is: health for people and probes, facts for the facade's descriptions. */
 import type { DirectTool, FacadeFacts, Health } from "../model/operations.js";
 import type { Caller } from "../model/operations.js";
+import type { ExposedName, ToolKey } from "../model/ids.js";
 import type { JsonObject } from "../model/json.js";
 import { nameOf } from "../world/advance.js";
 import { isOffered } from "../world/world.js";
@@ -65,4 +66,12 @@ export function directTools(desk: Desk, caller: Caller): DirectTool[] {
     tools.push({ name: String(document["name"]), document });
   }
   return tools.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+export function inputSchema(desk: Desk, asked: string, caller: Caller): JsonObject | undefined {
+  const world = desk.steward.world();
+  const key = world.catalog.tools.has(asked as ToolKey) ? (asked as ToolKey) : world.exposed.get(asked as ExposedName);
+  const tool = key === undefined ? undefined : world.catalog.tools.get(key);
+  const usable = tool !== undefined && (caller.upstreams === undefined || caller.upstreams.has(tool.label));
+  return usable ? tool.inputSchema : undefined;
 }

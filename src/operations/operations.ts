@@ -15,7 +15,7 @@ import type { Desk } from "./desk.js";
 import { describeTools } from "./describe.js";
 import { finishTask, listEpisodes, readEpisode, verifyEpisode } from "./episodes.js";
 import { importEpisodes } from "./episodes-import.js";
-import { directTools, facadeFacts, healthOf } from "./health.js";
+import { directTools, facadeFacts, healthOf, inputSchema } from "./health.js";
 import {
   approveSkill,
   importSkills,
@@ -46,6 +46,7 @@ export function createOperations(desk: Desk): Operations {
 
     facadeFacts: () => facadeFacts(desk),
     directTools: (caller) => directTools(desk, caller),
+    inputSchema: (tool, caller) => inputSchema(desk, tool, caller),
     keptResult: (id) => keptResult(desk, id),
     onAnnounce: (listener) => onAnnounce(desk, listener),
     onResourceUpdated: (listener) =>

@@ -5,6 +5,7 @@
  * Speaks: the Upstreams port's calls; faults.
  * Never: connecting (it is handed a session); looking into results (a modern upstream's questions are one).
  */
+import { markedHeaders } from "../catalog/header-marks.js";
 import type { UpstreamConfig } from "../model/config.js";
 import { Refusal } from "../model/fault.js";
 import { isJsonObject } from "../model/json.js";
@@ -13,7 +14,7 @@ import type { Policy } from "../model/policy.js";
 import type { CallOptions, UpstreamCall } from "../model/ports.js";
 import { toFault } from "./faults.js";
 import { createLevels } from "./levels.js";
-import { forwardedHeaders, markedHeaders } from "./headers.js";
+import { forwardedHeaders } from "./headers.js";
 import type { Lister } from "./lister.js";
 import { textOf, Unanswered } from "./session.js";
 import type { Session, SessionRequest, UpstreamLog } from "./session.js";

@@ -5,14 +5,14 @@
  * Speaks: listings of the catalog's reader.
  * Never: sessions' lives; a failed listing says so and changes nothing.
  */
+import { headerMarks } from "../catalog/header-marks.js";
+import type { HeaderMark } from "../catalog/header-marks.js";
 import { readListing } from "../catalog/intake.js";
 import type { Event } from "../model/event.js";
 import type { Instant, ToolKey, UpstreamLabel } from "../model/ids.js";
 import { UPSTREAM_LIMITS } from "../model/policy.js";
 import type { Problem } from "../model/problem.js";
 import type { Tool } from "../model/tool.js";
-import { headerMarks } from "./headers.js";
-import type { HeaderMark } from "./headers.js";
 import { listTools } from "./listing.js";
 import { createRefresher } from "./refresher.js";
 import type { RefreshCause } from "./refresher.js";

@@ -299,6 +299,12 @@ export function fakeOperations(
             return { name: shown, document: { ...document, name: shown } };
           }),
         ),
+    inputSchema: (tool: string) =>
+      upstreams
+        .flatMap((upstream) =>
+          Object.entries(upstream.documents ?? {}).map(([name, one]) => [exposed(upstream, name), one] as const),
+        )
+        .find(([name]) => name === tool)?.[1]["inputSchema"] as JsonObject | undefined,
     keptResult(id: string) {
       const kept = results.get(id);
       if (kept === undefined) throw new Fault("result-unknown", id);

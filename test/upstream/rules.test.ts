@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { resolveCommand } from "../../src/upstream/command.js";
 import { childEnv } from "../../src/upstream/env.js";
-import { headerMarks, markedHeaders } from "../../src/upstream/headers.js";
+import { headerMarks, markedHeaders } from "../../src/catalog/header-marks.js";
 import { createLineReader } from "../../src/upstream/lines.js";
 import { guardedLookup, isRefusedAddress } from "../../src/upstream/net-guard.js";
 import { createStarts } from "../../src/upstream/starts.js";

@@ -16,11 +16,11 @@ import type { Headers } from "../mcp/agent-call.js";
 import { followedUris } from "../mcp/agents.js";
 import type { Agents, Log } from "../mcp/agents.js";
 import type { Exposure } from "../mcp/tools.js";
-import { META } from "../mcp/translate.js";
+import { errorMessage, META, RPC } from "../mcp/translate.js";
 import { agentCaller } from "./legacy.js";
 import { keepAlive } from "./exchange.js";
 import type { CallerBasics } from "./tokens.js";
-import { TRANSPORT_STATUS } from "./translate.js";
+import { sendJson, TRANSPORT_STATUS } from "./translate.js";
 
 export interface ModernEndpoint {
   post(exposure: Exposure, req: IncomingMessage, res: ServerResponse, body: unknown, basics: CallerBasics): Promise<void>;
@@ -106,6 +106,13 @@ export function createModernEndpoint(agents: Agents, log: Log): ModernEndpoint {
     async post(exposure, req, res, body, basics) {
       const caller = agentCaller(basics, undefined);
       const method = isJsonObject(body) && typeof body["method"] === "string" ? body["method"] : undefined;
+      if (exposure === "direct" && method === "tools/call") {
+        const wrong = agents.headerMismatch(paramsOf(body), req.headers, caller);
+        if (wrong !== undefined) {
+          const id = isJsonObject(body) ? (body["id"] as string | number | undefined) : undefined;
+          return sendJson(res, TRANSPORT_STATUS.badRequest, errorMessage(id ?? null, RPC.headerMismatch, wrong));
+        }
+      }
       const gone = new AbortController();
       res.once("close", () => {
         if (!res.writableFinished) gone.abort();

@@ -13,6 +13,8 @@ import type { JsonObject } from "../../model/json.js";
 import type { Caller, Operations } from "../../model/operations.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
 import type { Asking } from "./agent-call.js";
+import { headerMarks, mirrorProblem } from "../../catalog/header-marks.js";
+import type { Headers } from "./agent-call.js";
 import { createAnnouncer } from "./announce.js";
 import type { ListName } from "./announce.js";
 import { createFacadeList } from "./facade-list.js";
@@ -25,7 +27,7 @@ import { answerBeside, createServer } from "./serving.js";
 import type { ServeOptions, ServingCore } from "./serving.js";
 import { createDirectCalls, createFacadeCalls } from "./tools.js";
 import type { Exposure, Outcome } from "./tools.js";
-import { blameOf } from "./translate.js";
+import { blameOf, BRIDGED } from "./translate.js";
 
 export type Log = (level: "debug" | "info" | "warn" | "error", text: string, data?: Record<string, unknown>) => void;
 
@@ -52,6 +54,8 @@ export interface Agents {
   onResourceMoved(listener: (uris: readonly string[]) => void): () => void;
   /** Follows the resources of a modern subscription; the returned function ends it. */
   followAll(uris: readonly string[], caller: Caller): () => void;
+  /** Why the headers of a direct call do not repeat its marked arguments; undefined where they do, or where nothing is marked. */
+  headerMismatch(params: JsonObject, headers: Headers, caller: Caller): string | undefined;
   readonly heldCalls: number;
   close(): void;
 }
@@ -111,6 +115,13 @@ export function createAgents(options: AgentsOptions): Agents {
         stop.abort();
         passing.unfollowAll(follower);
       };
+    },
+    headerMismatch(params, headers, caller) {
+      const { name, arguments: args } = params;
+      const schema = typeof name === "string" ? operations.inputSchema(name, caller) : undefined;
+      if (schema === undefined) return undefined;
+      const { marks } = headerMarks(schema);
+      return mirrorProblem(marks, isJsonObject(args) ? args : {}, headers, headers[BRIDGED] !== undefined);
     },
     get heldCalls() {
       return questions.held;

@@ -11,7 +11,7 @@ import { Lost, NotSent } from "./bridge-http.js";
 import type { Head, Wire } from "./bridge-http.js";
 import type { Daemon } from "./bridge-finder.js";
 import type { BridgeSession } from "./bridge-session.js";
-import { errorMessage, META, RPC, SESSION_UNKNOWN_STATUS } from "./translate.js";
+import { BRIDGED, errorMessage, META, RPC, SESSION_UNKNOWN_STATUS } from "./translate.js";
 
 type Id = string | number;
 
@@ -201,6 +201,7 @@ function modernHeaders(message: JsonObject, version: string): Record<string, str
   const name = field !== undefined && isJsonObject(message["params"]) ? message["params"][field] : undefined;
   return {
     Accept: "application/json, text/event-stream",
+    [BRIDGED]: "1",
     "MCP-Protocol-Version": version,
     "Mcp-Method": method,
     ...(typeof name === "string" ? { "Mcp-Name": headerValue(name) } : {}),

@@ -24,6 +24,7 @@ export const RPC = Object.freeze({
   /** General server error of the HTTP transport (no session, bad header). */
   transport: -32000,
   sessionUnknown: -32001,
+  headerMismatch: -32020,
   missingCapability: -32021,
 });
 
@@ -44,6 +45,9 @@ export const META = Object.freeze({
   progressToken: "progressToken",
   trace: ["traceparent", "tracestate", "baggage"] as const,
 });
+
+/** Header (lower case) by which our own bridge says that its agent is on a pipe and has no headers to repeat arguments in. */
+export const BRIDGED = "steward-bridge";
 
 /** The Skills extension. */
 export const SKILLS = Object.freeze({
