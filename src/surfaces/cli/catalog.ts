@@ -279,7 +279,7 @@ function driftExit(drift: JsonObject): number {
   const looked = new Set(["T1", "T3", "D1", "D2", "A2", "A3"]);
   if (
     changes.some(
-      (change) => change["verdict"] === "breaking" || change["verdict"] === "risky" || looked.has(textOf(change["rule"])),
+      (change) => !["compatible", "cosmetic"].includes(textOf(change["verdict"])) || looked.has(textOf(change["rule"])),
     )
   )
     return EXIT.review;
