@@ -51,3 +51,12 @@ export function shown(stderr: string, maxChars: number = UPSTREAM_LIMITS.stderrS
   if (text === "") return "";
   return ` Its stderr ends with: ${text.length > maxChars ? `…${text.slice(-maxChars)}` : text}`;
 }
+
+/** What a person can do where an upstream wants to know who calls. Nobody logs in here by themselves. */
+export function loginNeeded(label: string, status: number): string {
+  const header = '"Authorization": "Bearer ${TOKEN}"';
+  return (
+    `the upstream asks for a login (HTTP ${status}): add ${header} under mcpServers.${label}.headers in config/steward.json, ` +
+    "with TOKEN in the environment of the daemon"
+  );
+}

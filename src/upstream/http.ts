@@ -16,6 +16,7 @@ import type { JsonObject } from "../model/json.js";
 import { UPSTREAM_LIMITS } from "../model/policy.js";
 import { createExchanges, RESUME_TRIES } from "./exchanges.js";
 import type { HttpTransport } from "./exchanges.js";
+import { loginNeeded } from "./faults.js";
 import { greet } from "./handshake.js";
 import { ADDRESS_REFUSED, createNet, readNetError } from "./net-guard.js";
 import type { Fetch } from "./net-guard.js";
@@ -45,7 +46,7 @@ export async function openHttp(options: HttpOptions): Promise<Session> {
     });
   } catch (error) {
     await net.close();
-    throw explain(error);
+    throw explain(error, options.config.label);
   }
 }
 
@@ -327,17 +328,12 @@ function readUrl(text: string): URL {
 }
 
 /** Adds what a person can do about it, where only a person can. */
-function explain(error: unknown): ConnectFailed {
+function explain(error: unknown, label: string): ConnectFailed {
   const failed =
     error instanceof ConnectFailed ? error : new ConnectFailed("connect", textOf(error), undefined, { cause: error });
   const cause = failed.cause;
   if (cause instanceof Unanswered && (cause.kind === "login" || cause.status === 401 || cause.status === 403)) {
-    return new ConnectFailed(
-      failed.phase,
-      `the upstream asks for a login (HTTP ${cause.status ?? 401}); configure its headers`,
-      "login",
-      { cause },
-    );
+    return new ConnectFailed(failed.phase, loginNeeded(label, cause.status ?? 401), "login", { cause });
   }
   if (readNetError(cause instanceof Unanswered ? cause.cause : cause).code === ADDRESS_REFUSED) {
     return new ConnectFailed("address", readNetError(cause).text, "configuration", { cause });

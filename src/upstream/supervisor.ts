@@ -20,7 +20,7 @@ import type { Policy } from "../model/policy.js";
 import type { CallOptions, Clock, UpstreamCall, UpstreamStatus } from "../model/ports.js";
 import type { Tool } from "../model/tool.js";
 import { createCalls } from "./calls.js";
-import { shown } from "./faults.js";
+import { loginNeeded, shown } from "./faults.js";
 import { openHttp } from "./http.js";
 import { createIdleWatch } from "./idle.js";
 import { createLink } from "./link.js";
@@ -224,7 +224,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   function onUnanswered(session: Session, error: Unanswered): void {
     if (error.kind === "timeout") suspect = true;
     else if (error.kind === "lost" && error.notRun && error.status === undefined) link.drop(session, error.message);
-    else if (error.kind === "login") presence.park("login", "the upstream asks for a login (HTTP 401); configure its headers");
+    else if (error.kind === "login") presence.park("login", loginNeeded(label, 401));
   }
 
   async function connected(signal: AbortSignal): Promise<Session> {

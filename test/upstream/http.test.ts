@@ -146,6 +146,7 @@ describe("a legacy server over Streamable HTTP", () => {
     const one = stand(remote(server.url));
     await one.reach("parked");
     expect(one.status().presence.reason).toContain("asks for a login (HTTP 401)");
+    expect(one.status().presence.reason).toContain("mcpServers.remote.headers");
     await expect(one.call("echo")).rejects.toMatchObject({ code: "tool-not-offered" });
     status = 503;
     const busy = stand(remote(server.url));
