@@ -1,11 +1,12 @@
 /** The maintenance run: what is due goes to the manager, what comes back is tried, and goes through the inbox. */
 import { setImmediate } from "node:timers/promises";
 import type { Evidence } from "../model/episode.js";
+import type { ToolKey } from "../model/ids.js";
 import { Fault } from "../model/fault.js";
 import type { MaintenanceReport, ProposedEdit } from "../model/maintenance.js";
 import type { Proof } from "../model/ports.js";
 import { maintenanceInput } from "../world/due.js";
-import { frozenQueries, openTrial } from "../world/trial.js";
+import { frozenQueries, openTrial, type FrozenQuery } from "../world/trial.js";
 import type { World } from "../world/world.js";
 import type { Desk } from "./desk.js";
 import { readProofs } from "./proofs.js";
@@ -48,11 +49,13 @@ async function tryEdits(
   const findings = new Map<string, readonly string[]>();
   const queries = frozenQueries(world, proofs);
   if (queries.length === 0) return findings;
+  // What is only shown to a person is tried when the person takes it.
+  const wanted = edits.filter(
+    (edit) => edit.files !== undefined && (edit.certain || accept.includes("*") || accept.includes(edit.skill)),
+  );
+  if (await standTogether(world, wanted, queries)) return findings;
   const trial = openTrial(world, queries);
-  for (const edit of edits) {
-    const isWanted = edit.certain || accept.includes("*") || accept.includes(edit.skill);
-    // What is only shown to a person is tried when the person takes it.
-    if (edit.files === undefined || !isWanted) continue;
+  for (const edit of wanted) {
     const found = trial.judge(edit);
     if (found.length > 0) findings.set(edit.signature, found);
     await setImmediate();
@@ -68,6 +71,26 @@ function notesOn(proofs: readonly Proof[]): string[] {
   return [
     `${claims.length} episodes end in an agent's own claim of success (${agents === 1 ? "one agent" : `${agents} agents`}) and were not verified: nothing is applied on their word. \`steward episodes verify\` makes one evidence.`,
   ];
+}
+
+/**
+ * Edits of one run belong together: a plan makes up for what one of its skills alone would narrow. Only where all of them together cost
+ * a task something is each judged by itself.
+ */
+async function standTogether(world: World, edits: readonly ProposedEdit[], queries: readonly FrozenQuery[]): Promise<boolean> {
+  const trial = openTrial(world, queries);
+  const before = new Map<FrozenQuery, ReadonlySet<ToolKey>>();
+  for (const query of queries) {
+    before.set(query, trial.served(query));
+    await setImmediate();
+  }
+  for (const edit of edits) trial.apply(edit);
+  for (const [query, had] of before) {
+    const now = trial.served(query);
+    if ([...had].some((key) => !now.has(key))) return false;
+    await setImmediate();
+  }
+  return true;
 }
 
 function citedBy(edits: readonly ProposedEdit[], proofs: readonly Proof[]): Map<string, Evidence> {

@@ -51,6 +51,10 @@ export function frozenQueries(world: World, proofs: readonly Proof[]): FrozenQue
 export interface Trial {
   /** Findings against the edit; without any it is in force for what comes after it. */
   judge(edit: ProposedEdit): string[];
+  /** Puts the edit in force without judging it. */
+  apply(edit: ProposedEdit): void;
+  /** Of the tools that the task needs, those it is shown as things stand in the trial. */
+  served(query: FrozenQuery): ReadonlySet<ToolKey>;
 }
 
 export function openTrial(world: World, queries: readonly FrozenQuery[]): Trial {
@@ -76,6 +80,11 @@ export function openTrial(world: World, queries: readonly FrozenQuery[]): Trial 
     index = moveSkillIndex(index, { changed: isActive ? [skill] : [], removed: isActive ? [] : [name] });
   };
   return {
+    served,
+    apply(edit) {
+      const after = edit.files === undefined ? undefined : parseSkill({ folder: edit.skill, files: edit.files }, "rules").skill;
+      if (after !== undefined) put(edit.skill, after, STANDS);
+    },
     judge(edit) {
       const after = edit.files === undefined ? undefined : parseSkill({ folder: edit.skill, files: edit.files }, "rules").skill;
       if (after === undefined) return [];

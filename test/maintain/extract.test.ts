@@ -59,10 +59,11 @@ describe("what verified runs teach", () => {
     expect(view.body.plan?.from).toEqual(["plan-cancel-order-and-refund-order"]);
   });
 
-  it("with planning frozen no plan is added, and the rest is learnt all the same", async () => {
+  it("with planning frozen no plan is even proposed from the very runs that make one otherwise", async () => {
     const house = await shopHouse({ policy: { maintainPlanning: "frozen" } });
     await teach(house, [run(1, { refund: true }), run(2, { refund: true })]);
-    expect(learnt((await maintain(house)).applied)).toEqual(["add atomic-cancel-order", "add atomic-refund-order"]);
+    const { applied, proposed, refused } = await maintain(house);
+    expect(learnt([...applied, ...proposed, ...refused])).toEqual(["add atomic-cancel-order", "add atomic-refund-order"]);
   });
 
   it("a catalog alone gives its tool skills, and nothing that only runs could teach", async () => {
