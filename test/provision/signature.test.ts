@@ -63,7 +63,8 @@ describe("laws of compact signatures", () => {
           const shown = /^[\p{L}\p{N}_.$-]+$/u.test(name) ? name : JSON.stringify(name);
           expect(text).toContain(`${shown}: `);
         }
-        expect(text).not.toMatch(/#\/|\$defs|\n/);
+        // A value that an enum allows is shown as it is, whatever it looks like.
+        expect(text.replace(/"(?:[^"\\]|\\.)*"/g, '""')).not.toMatch(/#\/|\$defs|\n/);
         expect(text.endsWith(" — Does it.")).toBe(true);
       }),
       { numRuns: 400 },
