@@ -40,6 +40,7 @@ export const BOUNDS: Readonly<Record<keyof Policy, Bound>> = {
   requestBytes: { kind: "bytes", min: 10_000, max: 1024 * MiB },
   maxNameLength: { kind: "count", min: 16, max: 128 },
   episodeIdleMs: { kind: "ms", min: 1 * seconds, max: 30 * days },
+  episodesKeptMs: { kind: "ms", min: days, max: 36_500 * days },
   sessionIdleMs: { kind: "ms", min: 1 * seconds, max: 30 * days },
   sessionsMax: { kind: "count", min: 1, max: 1_000_000 },
   stopMs: { kind: "ms", min: 0, max: 10 * 60 * seconds },

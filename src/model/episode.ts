@@ -43,6 +43,8 @@ export const episodeFormat = defineFormat({
     /** Tools called, in order of first call. */
     tools: z.array(z.string()),
     outcome: outcomeSchema.optional(),
+    /** Past its time: its views and calls go, and this line with the next compaction. */
+    retired: z.literal(true).optional(),
   },
 });
 export type Episode = z.infer<typeof episodeFormat.schema>;

@@ -43,6 +43,8 @@ export interface Policy {
   readonly maxNameLength: number;
   /** An implicit episode of a token is continued for this long. */
   readonly episodeIdleMs: number;
+  /** Episodes that nobody verified are forgotten, views and calls included, when nothing happened in them for this long. */
+  readonly episodesKeptMs: number;
   readonly sessionIdleMs: number;
   readonly sessionsMax: number;
   /** Bound on a graceful stop. */
@@ -87,6 +89,7 @@ export const DEFAULT_POLICY: Policy = Object.freeze({
   requestBytes: 4 * 1024 * 1024,
   maxNameLength: 48,
   episodeIdleMs: 30 * minutes,
+  episodesKeptMs: 180 * 24 * hours,
   sessionIdleMs: 30 * minutes,
   sessionsMax: 1_000,
   stopMs: 10 * seconds,

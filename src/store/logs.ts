@@ -19,6 +19,7 @@ import type { StoredFormat } from "../model/format.js";
 import { checkDocument, Damage, type Migrations } from "./documents.js";
 import { wholeLine, type WholeLine } from "./lines.js";
 import { places } from "./places.js";
+import { episodesNamed, forgetRetired } from "./retention.js";
 import { openSegments, type Segments } from "./segments.js";
 
 export interface Lines {
@@ -41,6 +42,8 @@ export interface Logs {
   redo(lines: Lines, number: number): Promise<void>;
   /** Every episode as its last line says, in the order they were opened. */
   readEpisodes(): Promise<{ episodes: readonly Episode[]; problems: readonly Problem[] }>;
+  /** Views and calls that only retired episodes have go for good. Does nothing while the log of episodes has lines it cannot read. */
+  forget(): Promise<void>;
   readCalls(episode: string): { calls: readonly CallLine[]; problems: readonly Problem[] };
 }
 
@@ -68,6 +71,8 @@ export function openLogs(options: LogsOptions): Logs {
   /** Ids seen and lines written: what compaction would save. Known after the first reading. */
   let living = new Set<string>();
   let lines = 0;
+  /** Retired episodes whose views and calls may still be there. */
+  let retired = 0;
   let number = 0;
   /** A decision that failed and could not be taken back yet. */
   let failed: number | undefined;
@@ -85,17 +90,31 @@ export function openLogs(options: LogsOptions): Logs {
       for (const call of batch.calls as readonly CallLine[]) index.note(call.episode, segment);
     }
     if (batch.episodes.length > 0) await episodes.append(batch.episodes, of, 0);
-    for (const episode of batch.episodes as readonly Episode[]) living.add(episode.episode);
+    for (const episode of batch.episodes as readonly Episode[]) {
+      if (episode.retired !== true) living.add(episode.episode);
+      else if (living.delete(episode.episode)) retired += 1;
+    }
     lines += batch.episodes.length;
     number = Math.max(number, of);
   }
 
+  async function forget(): Promise<void> {
+    if (retired === 0) return;
+    const { byId, problems } = readLast(episodes, migrations);
+    // A line that cannot be read may be of an episode that stands.
+    if (problems.length > 0) return;
+    await forgetRetired({ home, files, episodes: [...byId.values()], calls });
+    retired = 0;
+  }
+
   async function compact(): Promise<void> {
     if (lines < 2 * living.size + slack) return;
-    const kept = lastLines(episodes);
-    living = new Set(kept.map((line) => line.id));
-    lines = kept.length;
     try {
+      // Afterwards nobody knows what retired ones had.
+      await forget();
+      const kept = lastLines(episodes);
+      living = new Set(kept.map((line) => line.id));
+      lines = kept.length;
       await episodes.replaceAll(packed(kept, episodes.numbers().length, segmentBytes));
     } catch (error) {
       // Nothing is lost by it: it is tried again when as many lines were added.
@@ -145,12 +164,15 @@ export function openLogs(options: LogsOptions): Logs {
     },
     async readEpisodes() {
       const found = readLast(episodes, migrations);
-      living = new Set(found.byId.keys());
+      const standing = [...found.byId.values()].filter((episode) => episode.retired !== true);
+      living = new Set(standing.map((episode) => episode.episode));
       lines = found.lines;
+      retired = found.byId.size - standing.length;
       await compact();
-      const all = [...found.byId.values()].sort((a, b) => (a.opened < b.opened ? -1 : a.opened > b.opened ? 1 : 0));
+      const all = standing.sort((a, b) => (a.opened < b.opened ? -1 : a.opened > b.opened ? 1 : 0));
       return { episodes: all, problems: found.problems };
     },
+    forget,
     readCalls: (episode) => readCallsOf(calls, index.segments(episode), episode, migrations),
   };
 }
@@ -236,10 +258,11 @@ function lastLines(log: Segments): KeptLine[] {
   for (const [at, n] of log.numbers().entries()) {
     const bytes = log.bytes(n);
     eachLine(bytes, "", [], (whole, start, end) => {
-      const { episode: id } = (whole.document() ?? {}) as { episode?: unknown };
+      const { episode: id, retired } = (whole.document() ?? {}) as { episode?: unknown; retired?: unknown };
       if (typeof id !== "string") return false;
       kept.delete(id);
-      kept.set(id, { id, line: bytes.toString("utf8", start, end), at });
+      // Its older lines stand in this segment or in earlier ones, which were replaced before it.
+      if (retired !== true) kept.set(id, { id, line: bytes.toString("utf8", start, end), at });
       return true;
     });
   }
@@ -278,12 +301,7 @@ function callIndex(log: Segments): {
       if (known === undefined) {
         known = new Map();
         for (const n of log.numbers()) {
-          // Arguments may have a member of this name too: one segment too many does no harm.
-          for (const match of log
-            .bytes(n)
-            .toString("utf8")
-            .matchAll(/"episode":("(?:[^"\\]|\\.)*")/g))
-            note(JSON.parse(match[1] ?? '""') as string, n);
+          for (const id of episodesNamed(log.bytes(n))) note(id, n);
         }
       }
       return known.get(episode) ?? [];

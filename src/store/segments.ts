@@ -36,6 +36,8 @@ export interface Segments {
   numbers(): readonly number[];
   /** Bytes of a segment, up to the end of its last acknowledged line. */
   bytes(number: number): Buffer;
+  /** Removes a segment that is not the last one. */
+  drop(number: number): Promise<void>;
   /**
    * Puts the first of these texts in the place of the first segment and so on, and removes the segments that remain. A crash
    * leaves new segments before old ones (see logs.ts for why no line is lost).
@@ -136,6 +138,12 @@ export function openSegments(options: LogOptions): Segments {
       length = end;
       dirty = true;
       await repair();
+    },
+    async drop(n) {
+      if (n === last()) throw new Error("the last segment takes what comes next");
+      await files.unlink(path(n));
+      await files.syncFolder(join(home, folder));
+      numbers = numbers.filter((other) => other !== n);
     },
     async replaceAll(texts) {
       await repair();

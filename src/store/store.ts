@@ -61,6 +61,8 @@ export interface HomeStore extends Store {
   readonly safeMode: boolean;
   /** Makes files of large batches durable one by one, so that their records go. Happens by itself a while after they were written. */
   settle(): Promise<void>;
+  /** Takes away what retired episodes left. Happens by itself at a start and an hour after some were retired. */
+  forget(): Promise<void>;
   /** Writes state/daemon.json; `close` takes it away. */
   announce(daemon: { readonly url: string; readonly version: string }): Promise<void>;
   /** The local operator's token (state/operator.token, mode 0600), made on first use. */
@@ -76,6 +78,8 @@ const SAFE_AFTER = 3;
 const READY_MS = 10_000;
 /** Systems write what is not fsynced within half a minute: then an fsync of each file costs next to nothing. */
 const SETTLE_MS = 60_000;
+/** What retired episodes left is taken away together: the log of episodes is read for it. */
+const FORGET_MS = 3_600_000;
 
 /** Opens a home for this process alone. Throws Fault `home-locked` naming the owner, `home-unwritable` where it cannot be made. */
 export async function openStore(options: StoreOptions): Promise<HomeStore> {
@@ -119,6 +123,7 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
   let recovered: Promise<readonly Problem[]> | undefined;
   let readyTimer: NodeJS.Timeout | undefined;
   let settleTimer: NodeJS.Timeout | undefined;
+  let forgetTimer: NodeJS.Timeout | undefined;
 
   function writing<Result>(what: string, run: () => Promise<Result>): Promise<Result> {
     return inTurn(async () => {
@@ -159,6 +164,7 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
     const { ground } = reading;
     past.start(reading.past, smalls.lock.value, !reading.stale.past);
     readyTimer ??= setTimeout(() => void markReady().catch(() => undefined), READY_MS).unref();
+    background("forgetting retired episodes", () => logs.forget());
     if (lock.tookOver) background("sweeping temporary files", () => sweepTemporary(home, files));
     if (reading.stale.pack) background("packing definitions", () => writePack(home, files, ground.documents));
     if (reading.stale.past) background("caching earlier skills", () => past.save());
@@ -167,6 +173,14 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
 
   function settleLater(): void {
     if (bulk.unsettled) settleTimer ??= setTimeout(() => void settle().catch(told), SETTLE_MS).unref();
+  }
+
+  function forgetLater(): void {
+    const forget = (): void => {
+      forgetTimer = undefined;
+      background("forgetting retired episodes", () => logs.forget());
+    };
+    forgetTimer ??= setTimeout(forget, FORGET_MS).unref();
   }
 
   async function settle(): Promise<void> {
@@ -193,6 +207,7 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
     closed = true;
     clearTimeout(readyTimer);
     clearTimeout(settleTimer);
+    clearTimeout(forgetTimer);
     try {
       lock.assertHeld();
       // What failed before is given a last chance; if it fails again, the next start does it.
@@ -220,6 +235,7 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
     safeMode,
     markReady,
     settle,
+    forget: () => inTurn(() => logs.forget()),
     read: () => inTurn(read),
     persist: (changes) =>
       writing("writing a decision", async () => {
@@ -228,6 +244,7 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
         await committer.commit(batch);
         settleLater();
         past.note(batch.revisions);
+        if (changes.some((change) => change.kind === "episode" && change.episode.retired === true)) forgetLater();
       }),
     announce: (daemon) =>
       writing("announcing the daemon", async () => {

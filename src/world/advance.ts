@@ -39,7 +39,7 @@ export function advance(world: World, changes: readonly Change[]): World {
     else if (change.kind === "policy")
       namesMoved =
         namesMoved || !samePrefixes(world, change.prefixes) || world.policy.maxNameLength !== change.policy.maxNameLength;
-    else if (change.kind === "episode") (world.episodes as Map<string, Episode>).set(change.episode.episode, change.episode);
+    else if (change.kind === "episode") moveEpisode(world.episodes as Map<string, Episode>, change.episode);
     known = applyChange(known, change);
   }
   const moved = changes.some(
@@ -53,6 +53,11 @@ export function advance(world: World, changes: readonly Change[]): World {
     vectors: moveVectorsBy(world.vectors, changes),
     ...moveDerived(world, known, { tools, skills, linksMoved, flowsMoved, namesMoved }),
   };
+}
+
+function moveEpisode(episodes: Map<string, Episode>, episode: Episode): void {
+  if (episode.retired === true) episodes.delete(episode.episode);
+  else episodes.set(episode.episode, episode);
 }
 
 function samePrefixes(world: World, prefixes: Known["prefixes"]): boolean {

@@ -7,6 +7,7 @@ import { Fault } from "../model/fault.js";
 import type { CallLine, Episode, Evidence, Outcome } from "../model/episode.js";
 import { FLOW_EPISODES, FLOWS_KEPT, type SeenFlow } from "../model/flow.js";
 import type { EpisodeOpening, Event } from "../model/event.js";
+import type { Instant } from "../model/ids.js";
 import type { JsonValue } from "../model/json.js";
 import { put, type Draft } from "./draft.js";
 
@@ -66,6 +67,28 @@ function learnFlows(draft: Draft, line: Pick<CallLine, "episode" | "tool" | "isE
     set.set(id, { ...flow, episodes: [...episodes, line.episode] });
   }
   if (set.size > 0) put(draft, { kind: "flows", set });
+}
+
+/** Episodes retired by one tick: as many as a write takes without being noticed. */
+const RETIRED_AT_ONCE = 2_000;
+
+/**
+ * Forgets episodes past their time: what they were is evidence of nothing. Verified ones stay, and so does every view and call of
+ * theirs.
+ */
+export function retireEpisodes(draft: Draft, at: Instant): void {
+  const before = new Date(Date.parse(at) - draft.known.policy.episodesKeptMs).toISOString();
+  let count = 0;
+  for (const episode of draft.world.episodes.values()) {
+    if (count === RETIRED_AT_ONCE) break;
+    const verified = episode.outcome !== undefined && episode.outcome.trust !== "claim";
+    if (verified || episode.moved >= before) continue;
+    put(draft, { kind: "episode", episode: { ...episode, retired: true } });
+    count += 1;
+  }
+  if (count === 0) return;
+  const text = `${count} episodes in which nothing happened for longer than policy.episodesKeptMs, and that nobody verified, are forgotten.`;
+  draft.effects.push({ kind: "log", level: "info", text });
 }
 
 /** How far an outcome is trusted; a weaker word never replaces a stronger one. */

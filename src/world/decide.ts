@@ -24,6 +24,7 @@ import {
   decideEpisodeOpened,
   decideEpisodesImported,
   decideViewAnswered,
+  retireEpisodes,
 } from "./decide-episodes.js";
 import {
   decideLibraryReverted,
@@ -48,7 +49,8 @@ export function decide(world: World, event: Event): Decision {
 function decideInto(draft: Draft, event: Event): void {
   switch (event.kind) {
     case "tick":
-      return decideTick(draft, event);
+      decideTick(draft, event);
+      return retireEpisodes(draft, event.at);
     case "configured":
       return decideConfigured(draft, event);
     case "listing":

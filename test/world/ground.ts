@@ -73,7 +73,8 @@ export class MemoryGround {
         else this.pinned.set(change.skill, change.pin);
         return;
       case "episode":
-        this.episodes.set(change.episode.episode, change.episode);
+        if (change.episode.retired === true) this.episodes.delete(change.episode.episode);
+        else this.episodes.set(change.episode.episode, change.episode);
         return;
       case "call":
         this.calls.push(change.line);
