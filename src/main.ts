@@ -11,14 +11,14 @@ import { fileURLToPath } from "node:url";
 import { createLog, type LogLevel } from "./host/log.js";
 import { createPrint } from "./host/print.js";
 import { packageVersion } from "./host/starter.js";
-import { runLabVerb } from "./lab/serve.js";
-import { createCliPorts } from "./verbs.js";
-import { runCli } from "./surfaces/cli/program.js";
 
 const script = realpathSync(fileURLToPath(import.meta.url));
 
 async function run(argv: readonly string[]): Promise<number> {
-  if (argv[0] === "lab") return await runLabVerb(argv.slice(1));
+  // Loaded when it is needed: a verb that asks the daemon, or a world as an upstream, starts in a fraction of the daemon's time.
+  if (argv[0] === "lab") return await (await import("./lab/serve.js")).runLabVerb(argv.slice(1));
+  const { createCliPorts } = await import("./verbs.js");
+  const { runCli } = await import("./surfaces/cli/program.js");
   const print = createPrint();
   const log = createLog({ level: levelOf(process.env["STEWARD_LOG"]) });
   return await runCli(

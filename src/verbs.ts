@@ -23,11 +23,8 @@ import { demoFormat } from "./model/lab.js";
 import type { JsonValue } from "./model/json.js";
 import { collectSkills } from "./exchange/collect.js";
 import { handOut } from "./exchange/handout.js";
-import { checkHome, compareSides } from "./rehearse.js";
-import { runDaemon, serve } from "./serve.js";
 import { readDaemon, readOperatorToken } from "./store/daemon.js";
 import { CliFault, EXIT, type Access, type AccessNeeds, type CliPorts, type DoctorLine } from "./surfaces/cli/access.js";
-import { runStdio } from "./stdio.js";
 
 export interface Surroundings {
   readonly main: string;
@@ -49,17 +46,18 @@ export function createCliPorts(around: Surroundings): CliPorts {
       const home = homeOf(flags.home);
       if (flags.starter) await layOut(home);
       const log = flags.logLevel === undefined ? around.log : createLog({ level: flags.logLevel as LogLevel });
+      const { runDaemon } = await import("./serve.js");
       return await runDaemon(
         { home, env: around.env, main: around.main, log, host: flags.host, port: flags.port, upstreams: true, watch: true },
         around.print,
       );
     },
-    stdio: (flags) => runStdio(around, homeOf(flags.home), flags),
+    stdio: async (flags) => (await import("./stdio.js")).runStdio(around, homeOf(flags.home), flags),
     init: (flags) => init(around, homeOf(flags.home), flags),
     evolve: (flags) => evolve(homeOf(flags.home), flags.to),
     doctor: (flags) => doctor(around, homeOf(flags.home)),
-    check: (flags) => checkHome(around, homeOf(flags.home), flags),
-    compare: (flags) => compareSides(around, homeOf(flags.home), flags),
+    check: async (flags) => (await import("./rehearse.js")).checkHome(around, homeOf(flags.home), flags),
+    compare: async (flags) => (await import("./rehearse.js")).compareSides(around, homeOf(flags.home), flags),
     findSkills: (options) => collectSkills(around, options),
     readText: (path) => readText(resolve(around.cwd, path)),
     writeText: (path, text) => writeFile(resolve(around.cwd, path), text),
@@ -82,6 +80,7 @@ async function openAccess(around: Surroundings, home: string, needs: AccessNeeds
     throw new CliFault(`There is no home at ${home}: \`steward init --home ${home}\` prepares one.`, EXIT.usage);
   }
   const log = createLog({ level: "warn" });
+  const { serve } = await import("./serve.js");
   const served = await serve({
     home,
     env: around.env,
