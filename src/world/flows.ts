@@ -5,6 +5,7 @@
  * (`42` and `"42"`), and so are a text and itself with blanks around it. Sources are traced to the earliest call that showed them.
  */
 import { sha256 } from "../catalog/canonical.js";
+import { dataOfText } from "../evidence/fields.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 
 /** Leaves looked at per result, and paths kept per shape: enough for tables, bounded for dumps. */
@@ -32,18 +33,8 @@ export function dataOf(result: JsonObject): JsonValue {
   const texts = content.flatMap((block) =>
     isJsonObject(block) && block["type"] === "text" && typeof block["text"] === "string" ? [block["text"]] : [],
   );
-  const values = texts.map(parsed);
+  const values = texts.map(dataOfText);
   return values.length === 1 ? (values[0] ?? null) : values;
-}
-
-function parsed(text: string): JsonValue {
-  const first = text.trimStart()[0];
-  if (first !== "{" && first !== "[") return text;
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
 }
 
 export function leavesOf(value: JsonValue): readonly Leaf[] {

@@ -333,9 +333,9 @@ describe("JSON with comments", () => {
 });
 
 describe("the home of a command", () => {
-  const options = { env: { HOME: "/me" }, cwd: "/work", packageRoot: "/pkg" };
+  const options = { env: { HOME: "/me" }, cwd: "/here", packageRoot: "/pkg" };
   it("is the flag's, else the variable's, else the user's own", () => {
-    expect(resolveHome({ ...options, flag: "x", env: { HOME: "/me", STEWARD_HOME: "/y" } })).toBe("/work/x");
+    expect(resolveHome({ ...options, flag: "x", env: { HOME: "/me", STEWARD_HOME: "/y" } })).toBe("/here/x");
     expect(resolveHome({ ...options, env: { HOME: "/me", STEWARD_HOME: "~/y" } })).toBe("/me/y");
     expect(resolveHome(options)).toBe("/me/.steward");
   });
