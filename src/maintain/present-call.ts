@@ -1,5 +1,5 @@
 /** A recorded call as it would be made today. */
-import { successors } from "../catalog/lineage.js";
+import { takeover } from "../catalog/lineage.js";
 import type { ToolKey } from "../model/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 import type { CallLine } from "../model/episode.js";
@@ -28,9 +28,7 @@ export function presentCall(
   const args = isJsonObject(line.args) ? line.args : {};
   const present = around.tools.get(key);
   if (present !== undefined) return { tool: present, args, from: sourcesOf(line, args, {}) };
-  const departed = around.departed.get(key);
-  const next =
-    departed === undefined ? undefined : successors(key, departed.lastVersion, around.links, (one) => around.tools.has(one));
+  const next = takeover(around, key, around.links);
   const [only, ...more] = next?.to ?? [];
   const tool = only === undefined || more.length > 0 ? undefined : around.tools.get(only);
   if (next === undefined || tool === undefined || (level === "certain" && next.level !== "certain")) return undefined;

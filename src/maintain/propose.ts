@@ -7,7 +7,7 @@
  * Never: applying anything; rewriting pinned, hand-written or imported skills.
  */
 import { sha256 } from "../catalog/canonical.js";
-import { successors } from "../catalog/lineage.js";
+import { takeover } from "../catalog/lineage.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { ProposedEdit } from "../model/maintenance.js";
 import type { DueSkill, MaintenanceInput } from "../model/ports.js";
@@ -61,9 +61,7 @@ function mend(due: DueSkill, input: MaintenanceInput): ProposedEdit | undefined 
 
 /** The tool left: its successors stand in for it, where lineage names them and the arguments map. */
 function rebind(mending: Mending, from: ToolKey, verified: Tool | undefined, input: MaintenanceInput): boolean {
-  const departed = input.departed.get(from);
-  const next =
-    departed === undefined ? undefined : successors(from, departed.lastVersion, input.links, (key) => input.tools.has(key));
+  const next = takeover(input, from, input.links);
   if (next === undefined) return false;
   const to = next.to.map((key) => input.tools.get(key)).filter((tool) => tool !== undefined);
   const [single] = to;

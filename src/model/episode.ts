@@ -19,6 +19,11 @@ export const outcomeSchema = z.object({
 });
 export type Outcome = z.infer<typeof outcomeSchema>;
 
+/** Told by more than the agent itself: what becomes evidence. */
+export function isVerified(outcome: Outcome | undefined): outcome is Outcome {
+  return outcome !== undefined && outcome.trust !== "claim";
+}
+
 export const episodeFormat = defineFormat({
   kind: "episode",
   version: 1,

@@ -30,6 +30,15 @@ export const standingSchema = z.object({
 });
 export type Standing = z.infer<typeof standingSchema>;
 
+/** A skill on which nothing was decided yet. */
+export const UNSETTLED: Standing = Object.freeze({
+  standing: "inactive",
+  because: "missing",
+  needsReview: false,
+  reasons: [],
+  since: "",
+});
+
 export const standingsFormat = defineFormat({
   kind: "standings",
   version: 1,

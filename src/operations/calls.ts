@@ -4,7 +4,7 @@
  * Nothing of the call is altered on the way; what may stop it (an unknown, held or unoffered tool, arguments that cannot fit) stops it
  * before anything is sent. The call never waits behind the inbox.
  */
-import { successors } from "../catalog/lineage.js";
+import { takeover } from "../catalog/lineage.js";
 import { validatorOf, type Validator } from "../catalog/usage.js";
 import type { CallAnswer, CallToolInput, Counted } from "../model/facade.js";
 import { Fault, Refusal } from "../model/fault.js";
@@ -86,15 +86,8 @@ export function findTool(world: World, asked: string, caller: Caller, pinned?: P
   return tool;
 }
 
-/** What took over from a tool that left, where lineage knows. */
-export function successorsOf(world: World, key: ToolKey): ReturnType<typeof successors> {
-  const departed = world.catalog.departed.get(key);
-  if (departed === undefined) return undefined;
-  return successors(key, departed.lastVersion, [...world.lineage.values()], (candidate) => world.catalog.tools.has(candidate));
-}
-
 function unknownTool(world: World, asked: string, caller: Caller): Fault {
-  const next = successorsOf(world, asked as ToolKey);
+  const next = takeover(world.catalog, asked as ToolKey, world.lineage.values());
   if (next !== undefined) {
     const text = `${asked} left the catalog; ${next.to.join(" and ")} took over (${next.level}).`;
     return new Fault("tool-unknown", text, { asked, instead: next.to, certain: next.level === "certain" });

@@ -6,7 +6,7 @@
 import { canonicalJson, sha256 } from "../catalog/canonical.js";
 import { nameCall, unknownNames, type NameSpace } from "../evidence/names.js";
 import type { CallLine, Episode, Outcome } from "../model/episode.js";
-import { callLineFormat, episodeFormat } from "../model/episode.js";
+import { callLineFormat, episodeFormat, isVerified } from "../model/episode.js";
 import { Fault } from "../model/fault.js";
 import type { ExposedName, ToolKey } from "../model/ids.js";
 import type { JsonValue } from "../model/json.js";
@@ -48,7 +48,7 @@ export async function importEpisodes(desk: Desk, request: ImportRequest, caller:
       seen.add(made.episode.episode);
       taken.push(made);
       answer.imported.push(made.episode.episode);
-      if (made.episode.outcome !== undefined && made.episode.outcome.trust !== "claim") answer.verified += 1;
+      if (isVerified(made.episode.outcome)) answer.verified += 1;
     }
   }
   if (request.dryRun !== true) {

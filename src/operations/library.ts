@@ -1,18 +1,16 @@
 /** Operations on the library: what skills there are and how they stand, their history, and what people do to them. */
+import { takeover } from "../catalog/lineage.js";
 import { Fault } from "../model/fault.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { Caller, GraphWhy, SkillDetail, SkillRevision, SkillSummary } from "../model/operations.js";
 import type { Problem } from "../model/problem.js";
 import type { LockEntry, Skill } from "../model/skill.js";
-import type { Standing } from "../model/standing.js";
+import { UNSETTLED } from "../model/standing.js";
 import { pathsOf } from "../graph/reach.js";
 import { planImport } from "../skills/import.js";
 import { lintLibrary } from "../skills/lint.js";
 import type { World } from "../world/world.js";
-import { successorsOf } from "./calls.js";
 import type { Desk } from "./desk.js";
-
-const unsettled: Standing = { standing: "inactive", because: "missing", needsReview: false, reasons: [], since: "" };
 
 export function listSkills(world: World, filter: { tier?: string; standing?: string }): SkillSummary[] {
   return [...world.library.skills.values()]
@@ -29,7 +27,7 @@ function summaryOf(world: World, skill: Skill): SkillSummary {
     description: skill.description,
     provenance: skill.provenance,
     revision: world.library.lock.skills[skill.name]?.revision ?? 0,
-    standing: world.standings.get(skill.name) ?? unsettled,
+    standing: world.standings.get(skill.name) ?? UNSETTLED,
     pinned: world.pinned.has(skill.name),
     tools: skill.contract.requires.map((need) => need.tool),
   };
@@ -45,7 +43,9 @@ function requireSkill(world: World, name: string): Skill {
 export function readSkill(desk: Desk, name: string): SkillDetail {
   const world = desk.steward.world();
   const skill = requireSkill(world, name);
-  const links = skill.contract.requires.flatMap((need) => successorsOf(world, need.tool as ToolKey)?.links ?? []);
+  const links = skill.contract.requires.flatMap(
+    (need) => takeover(world.catalog, need.tool as ToolKey, world.lineage.values())?.links ?? [],
+  );
   return {
     ...summaryOf(world, skill),
     text: skill.files["SKILL.md"] ?? "",
@@ -170,7 +170,7 @@ export function lintSkills(desk: Desk): readonly Problem[] {
 /** Why a skill stands as it does: every tool and skill it rests on, the way there, and what stands at its end. */
 export function whyOf(world: World, name: string): GraphWhy {
   const skill = requireSkill(world, name);
-  const standing = world.standings.get(skill.name) ?? unsettled;
+  const standing = world.standings.get(skill.name) ?? UNSETTLED;
   const paths = pathsOf(world.graph, skill.name).map((rest) => {
     const end = rest.path[rest.path.length - 1] ?? "";
     const owner = world.standings.get((rest.path[rest.path.length - 2] ?? skill.name) as SkillName);

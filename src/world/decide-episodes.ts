@@ -4,7 +4,7 @@
 import { flowId, flowsOf } from "../graph/flows.js";
 import { canonicalJson, sha256 } from "../catalog/canonical.js";
 import { Fault } from "../model/fault.js";
-import type { CallLine, Episode, Evidence, Outcome } from "../model/episode.js";
+import { isVerified, type CallLine, type Episode, type Evidence, type Outcome } from "../model/episode.js";
 import { FLOW_EPISODES, FLOWS_KEPT, type SeenFlow } from "../model/flow.js";
 import type { EpisodeOpening, Event } from "../model/event.js";
 import type { Instant } from "../model/ids.js";
@@ -81,8 +81,7 @@ export function retireEpisodes(draft: Draft, at: Instant): void {
   let count = 0;
   for (const episode of draft.world.episodes.values()) {
     if (count === RETIRED_AT_ONCE) break;
-    const verified = episode.outcome !== undefined && episode.outcome.trust !== "claim";
-    if (verified || episode.moved >= before) continue;
+    if (isVerified(episode.outcome) || episode.moved >= before) continue;
     put(draft, { kind: "episode", episode: { ...episode, retired: true } });
     count += 1;
   }
@@ -105,7 +104,7 @@ export function decideEpisodeFinished(draft: Draft, event: Of<"episode-finished"
     );
   }
   put(draft, { kind: "episode", episode: { ...episode, moved: event.at, outcome } });
-  if (outcome.trust !== "claim") putEvidence(draft, episode, event.calls, outcome);
+  if (isVerified(outcome)) putEvidence(draft, episode, event.calls, outcome);
   draft.effects.push({ kind: "episode-ended", episode: event.episode });
 }
 
@@ -119,7 +118,7 @@ export function decideEpisodesImported(draft: Draft, event: Of<"episodes-importe
     }
     put(draft, { kind: "episode", episode });
     const { outcome } = episode;
-    if (outcome !== undefined && outcome.trust !== "claim") putEvidence(draft, episode, calls, outcome);
+    if (isVerified(outcome)) putEvidence(draft, episode, calls, outcome);
   }
 }
 

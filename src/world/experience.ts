@@ -5,12 +5,12 @@
  * Speaks: episodes, tool keys, skill names.
  * Never: trusts a claim: only outcomes verified by state, replay or a person count.
  */
-import { successors } from "../catalog/lineage.js";
+import { takeover } from "../catalog/lineage.js";
 import type { DependencyGraph } from "../graph/graph.js";
 import { skillsNaming } from "../graph/reach.js";
 import type { Catalog } from "../model/catalog.js";
 import type { Change } from "../model/change.js";
-import type { Episode } from "../model/episode.js";
+import { isVerified, type Episode } from "../model/episode.js";
 import type { Calibration } from "../model/experience.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { LineageLink } from "../model/lineage.js";
@@ -21,8 +21,8 @@ import { textRanking, type ToolIndex } from "../retrieve/tools.js";
 
 /** What a verified success teaches; undefined for every other episode. */
 function memoryOf({ episode, opened, task, tools, outcome }: Episode): Memory | undefined {
-  const isVerified = outcome?.outcome === "success" && outcome.trust !== "claim";
-  return isVerified && task !== "" && tools.length > 0 ? { id: episode, at: opened, task, served: tools } : undefined;
+  const teaches = isVerified(outcome) && outcome.outcome === "success";
+  return teaches && task !== "" && tools.length > 0 ? { id: episode, at: opened, task, served: tools } : undefined;
 }
 
 export function rememberAll(episodes: Iterable<Episode>): Experience {
@@ -69,15 +69,11 @@ const presents = new WeakMap<Catalog, { readonly lineage: unknown; readonly pres
 export function presentTools({ catalog, lineage }: Stage): Present<ToolKey> {
   const remembered = presents.get(catalog);
   if (remembered?.lineage === lineage) return remembered.present;
-  const links = [...lineage.values()];
   const known = new Map<string, readonly ToolKey[]>();
   const follow = (id: string): readonly ToolKey[] => {
     const key = id as ToolKey;
     if (catalog.tools.has(key)) return [key];
-    const departed = catalog.departed.get(key);
-    return departed === undefined
-      ? []
-      : (successors(key, departed.lastVersion, links, (one) => catalog.tools.has(one))?.to ?? []);
+    return takeover(catalog, key, lineage.values())?.to ?? [];
   };
   const present: Present<ToolKey> = ({ served }) =>
     served.flatMap((id) => {

@@ -5,7 +5,7 @@
  * The world that is passed must be the caller's own, since advancing moves its indexes in place.
  */
 import { diffCatalogs, diffTool } from "../catalog/drift.js";
-import { successors } from "../catalog/lineage.js";
+import { takeover } from "../catalog/lineage.js";
 import { proposeByRules } from "../maintain/propose.js";
 import type { UpstreamLabel, Instant, SkillName, ToolKey } from "../model/ids.js";
 import { LEVELS } from "../model/drift.js";
@@ -15,7 +15,7 @@ import type { MaintenanceReport } from "../model/maintenance.js";
 import type { Problem } from "../model/problem.js";
 import type { PatternQuestion } from "../model/sample.js";
 import type { Skill } from "../model/skill.js";
-import type { Standing, StandingReason } from "../model/standing.js";
+import { UNSETTLED, type Standing, type StandingReason } from "../model/standing.js";
 import type { Tool } from "../model/tool.js";
 import { CONTRACT_PATH } from "../skills/contract.js";
 import { advance } from "./advance.js";
@@ -70,7 +70,7 @@ export function answered(arrived: Arrival, answers: Extract<Event, { kind: "patt
 /** What differs for the library between the two. */
 export function foresee({ before, after }: Arrival, at: Instant): Foresight {
   const report = dryRun(after, at);
-  const successorsOf = (key: ToolKey): readonly ToolKey[] => succession(after, key)?.to ?? [];
+  const successorsOf = (key: ToolKey): readonly ToolKey[] => takeover(after.catalog, key, after.lineage.values())?.to ?? [];
   const drift = diffCatalogs(before.catalog, after.catalog, { successors: successorsOf });
   const names = [...after.library.skills.keys()].sort();
   const skills = names.flatMap((name) => foreseen(before, after, name, report) ?? []);
@@ -132,12 +132,10 @@ function dryRun(world: World, at: Instant): MaintenanceReport {
   return decide(world, event).answer["report"] as unknown as MaintenanceReport;
 }
 
-const unsettled: Standing = { standing: "inactive", because: "missing", needsReview: false, reasons: [], since: "" };
-
 /** What would become of one skill; undefined where nothing touches it. */
 function foreseen(before: World, after: World, name: SkillName, report: MaintenanceReport): ForeseenSkill | undefined {
   const skill = after.library.skills.get(name);
-  const [was, is] = [before.standings.get(name) ?? unsettled, withoutNumbers(after.standings.get(name) ?? unsettled)];
+  const [was, is] = [before.standings.get(name) ?? UNSETTLED, withoutNumbers(after.standings.get(name) ?? UNSETTLED)];
   const outcome = outcomeOf(was, is);
   if (skill === undefined || outcome === undefined) return undefined;
   const causes = is.reasons.map((reason) => causeOf(after, name, reason));
@@ -196,14 +194,8 @@ function causeOf(world: World, name: SkillName, reason: StandingReason): Foresee
   };
 }
 
-function succession(world: World, key: ToolKey): ReturnType<typeof successors> {
-  const departed = world.catalog.departed.get(key);
-  if (departed === undefined) return undefined;
-  return successors(key, departed.lastVersion, [...world.lineage.values()], (other) => world.catalog.tools.has(other));
-}
-
 function successorOf(world: World, key: ToolKey): ForeseenSuccessor | undefined {
-  const next = succession(world, key);
+  const next = takeover(world.catalog, key, world.lineage.values());
   if (next === undefined) return undefined;
   const { to, kind, level, params, fixedArguments, links } = next;
   return { tool: key, to, kind, level, params, fixedArguments, evidence: links.flatMap((link) => link.evidence) };

@@ -79,11 +79,17 @@ export function applyChange(known: Known, change: Change): Known {
   }
 }
 
-/** The observed flows that were seen often enough to join tools. */
-export function countingFlows(known: Known): ObservedFlow[] {
-  return [...known.flows.values()]
+const counting = new WeakMap<Known["flows"], readonly ObservedFlow[]>();
+
+/** The observed flows that were seen often enough to join tools; worked out once, since every view asks how many they are. */
+export function countingFlows({ flows }: Pick<Known, "flows">): readonly ObservedFlow[] {
+  const known = counting.get(flows);
+  if (known !== undefined) return known;
+  const found = [...flows.values()]
     .filter((flow) => flow.episodes.length >= FLOW_EPISODES)
     .map(({ from, field, to, param }) => ({ from: from as ToolKey, field, to: to as ToolKey, param }));
+  counting.set(flows, found);
+  return found;
 }
 
 function withEntry<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key, value: Value | undefined): ReadonlyMap<Key, Value> {

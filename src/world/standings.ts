@@ -8,7 +8,7 @@
 import { judge } from "../catalog/level.js";
 import type { MatchPattern } from "../catalog/schema/accept.js";
 import { toTool } from "../catalog/intake.js";
-import { successors } from "../catalog/lineage.js";
+import { takeover } from "../catalog/lineage.js";
 import { worseLevel, type Level, type Usage } from "../model/drift.js";
 import { splitToolKey, type SkillName, type ToolKey } from "../model/ids.js";
 import type { Requirement, Skill } from "../model/skill.js";
@@ -131,9 +131,7 @@ function judgeMissing(known: Known, key: ToolKey): Judgement {
       text: `${key} has not been listed by its upstream yet.`,
     });
   }
-  const next = successors(key, departed.lastVersion, [...known.lineage.values()], (candidate) =>
-    known.catalog.tools.has(candidate),
-  );
+  const next = takeover(known.catalog, key, known.lineage.values());
   if (next === undefined) {
     return inactive("breaking", "broken", {
       on: key,

@@ -6,7 +6,7 @@
  * Speaks: a view request in; plain data out, taken at one moment.
  * Never: choosing (manager) or cutting to a budget (provision).
  */
-import { successors } from "../catalog/lineage.js";
+import { takeover } from "../catalog/lineage.js";
 import { closure, skillsReaching } from "../graph/reach.js";
 import { splitToolKey, type SkillName, type ToolKey } from "../model/ids.js";
 import type { LineageLink } from "../model/lineage.js";
@@ -250,9 +250,7 @@ function askedAndGone(world: World, text: string, mayUse: (key: ToolKey) => bool
 function substitutionFor(world: World, key: ToolKey, why: string): Found["substitutions"][number] | undefined {
   const departed = world.catalog.departed.get(key);
   if (departed === undefined) return undefined;
-  const next = successors(key, departed.lastVersion, [...world.lineage.values()], (candidate) =>
-    world.catalog.tools.has(candidate),
-  );
+  const next = takeover(world.catalog, key, world.lineage.values());
   if (next === undefined)
     return {
       asked: key,

@@ -130,7 +130,7 @@ export class MemoryGround {
       episodes: [...this.episodes.values()],
       rejected: this.rejected,
       calibration: this.calibration,
-      flows: this.flows,
+      flows: new Map(this.flows),
       samples: this.samples,
       patterns: this.patterns,
       evidence: this.evidence.size,

@@ -8,6 +8,7 @@
  * A step follows only links of a later version than the one it came by, so a chain cannot turn in a circle, and a catalog
  * that goes back (v2 → v1) is just two more links.
  */
+import type { Catalog } from "../../model/catalog.js";
 import type { CatalogVersion, ToolKey } from "../../model/ids.js";
 import type { JsonValue } from "../../model/json.js";
 import type { LineageLink } from "../../model/lineage.js";
@@ -38,6 +39,16 @@ export function successors(
   if (present(tool)) return undefined;
   const usable = links.filter((link) => link.rejected === undefined);
   return follow(tool, since, usable, present);
+}
+
+/** What stands in for a tool that left a catalog, from the last version that had it on; undefined for one that did not leave. */
+export function takeover(
+  catalog: Pick<Catalog, "departed"> & { readonly tools: { has(key: ToolKey): boolean } },
+  key: ToolKey,
+  links: Iterable<LineageLink>,
+): Succession | undefined {
+  const departed = catalog.departed.get(key);
+  return departed === undefined ? undefined : successors(key, departed.lastVersion, [...links], (one) => catalog.tools.has(one));
 }
 
 function follow(
