@@ -99,13 +99,19 @@ function fillStep(pool: Pool, step: DraftStep, n: number, isOnly: boolean): Plan
   for (const skill of skills) {
     for (const key of toolsOf(skill, pool.candidates)) if (choose(pool, key, `named by ${skill.name}`, 1, n)) tools.add(key);
   }
-  if (tools.size === 0) {
-    const words = wordsOfNeed(step.goal);
-    const searched = (found?.tools ?? []).filter(({ tool }) => step.from === undefined || toolFit(tool, words) >= PROVISION.fit);
-    const most = isOnly && step.from === undefined ? PROVISION.onlyStepTools : pool.candidates.limits.toolsPerStep;
-    takeFoundTools(pool, { found: step.found.length > 0 ? step.found : searched, most, n }, tools);
-  }
-  return { goal: step.goal, skills: skills.map((skill) => skill.name), tools: [...tools] };
+  const most = isOnly && step.from === undefined ? PROVISION.onlyStepTools : pool.candidates.limits.toolsPerStep;
+  const retrieved = new Set<ToolKey>();
+  if (!isNamed || tools.size === 0)
+    takeFoundTools(pool, { found: foundFor(step, tools.size > 0 ? [] : found?.tools), most, n }, retrieved);
+  for (const key of tools) retrieved.delete(key);
+  return { goal: step.goal, skills: skills.map((skill) => skill.name), tools: [...retrieved, ...tools] };
+}
+
+/** What search has for a step: its clause's own, else what was found for it that a planned step's words mean. */
+function foundFor(step: DraftStep, searched: readonly ToolCandidate[] = []): readonly ToolCandidate[] {
+  if (step.found.length > 0) return step.found;
+  const words = wordsOfNeed(step.goal);
+  return searched.filter(({ tool }) => step.from === undefined || toolFit(tool, words) >= PROVISION.fit);
 }
 
 /** A step that is the whole request was searched already; others are, as long as searches last. */

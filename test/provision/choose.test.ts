@@ -1,8 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRules } from "../../src/manager/rules.js";
 import { clausesOf } from "../../src/provision/plan.js";
 import { openReferences, readSpoken } from "../../src/provision/spoken.js";
-import { SHOP_TOOLS, sampleTool } from "./sample.js";
+import { SHOP_SKILLS, SHOP_TOOLS, sampleTool } from "./sample.js";
 import { turnOf, type TurnSketch } from "./turn.js";
 
 const decide = (sketch: TurnSketch): string[] => {
@@ -143,6 +144,57 @@ describe("the plan", () => {
       moreTools: { "crm/other": {}, "crm/log": {} },
     };
     expect(decide(sketch)).toEqual(["derived", "find a customer: atomic-find-customer shop/find_customer"]);
+  });
+});
+
+describe("what was learnt", () => {
+  const clauses = [
+    "cancel the order O-1",
+    "refund the payment",
+    "check the stock of shoes",
+    "return the items",
+    "find the customer",
+  ];
+  const some = <Item>(items: readonly Item[], most: number): fc.Arbitrary<(readonly [Item, number])[]> =>
+    fc
+      .uniqueArray(fc.constantFrom(...items), { maxLength: most })
+      .map((had) => had.map((item, n) => [item, 1 - n / 20] as const));
+  const atomic = SHOP_SKILLS.filter((skill) => skill.tier === "atomic").map((skill) => skill.name as string);
+
+  it("never takes a tool away that a task was shown before: a skill comes beside what its clause brought up", () => {
+    const task = fc.uniqueArray(fc.constantFrom(...clauses), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(". "));
+    const tools = some(
+      SHOP_TOOLS.map((tool) => tool.key as string),
+      12,
+    );
+    fc.assert(
+      fc.property(task, tools, some(atomic, 6), (text, found, skills) => {
+        const shown = (learnt: typeof skills): string[] =>
+          turnOf({ request: { kind: "start", text }, tools: found, atomic: learnt })
+            .decisions.tools.filter((choice) => !choice.reason.startsWith("supplies"))
+            .map((choice) => choice.tool);
+        // A supplier may be named by a skill now, or be needed no more where a skill's tool yields the same.
+        const after = new Set<string>(
+          turnOf({ request: { kind: "start", text }, tools: found, atomic: skills }).decisions.tools.map((choice) => choice.tool),
+        );
+        expect(shown([]).filter((key) => !after.has(key))).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("is what its step is for, with what search brought up before it, at most three tools a clause", () => {
+    const sketch: TurnSketch = {
+      request: { kind: "start", text: "Refund the payment of order O-1. Then check the stock" },
+      atomic: [["atomic-refund-payment", 1]],
+      tools: [
+        ["shop/cancel_order", 1],
+        ["shop/get_order", 0.9],
+        ["depot/get_stock", 0.8],
+      ],
+    };
+    const [, refund] = decide(sketch);
+    expect(refund).toMatch(/: atomic-refund-payment .*shop\/get_order.* shop\/list_payments shop\/refund_payment$/);
   });
 });
 
