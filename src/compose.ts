@@ -149,7 +149,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   steward.onEffect((effect) => {
     if (effect.kind === "maintenance-due" || effect.kind === "announce-skills") auto.wake();
   });
-  await steward.post(configuredEvent(config, clock.now()));
+  await steward.post(configuredEvent(config, clock.now(), true));
   await takeFolders(desk, ground.revision === undefined);
   const tick = setInterval(() => {
     void steward.post({ kind: "tick", at: clock.now() }).catch(() => undefined);
@@ -176,7 +176,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   async function reconfigure(next: Config): Promise<void> {
     for (const problem of next.problems) log.warn(`${problem.where}: ${problem.text}`);
     config = next;
-    await steward.post(configuredEvent(next, clock.now()));
+    await steward.post(configuredEvent(next, clock.now(), false));
     if (options.upstreams) await upstreams.configure(next.upstreams);
     await embedder.configure(next.embeddings);
     log.info("the configuration was read again");
@@ -324,10 +324,10 @@ async function openUpstreams(
   return { upstreams, settled: () => records.settled() };
 }
 
-/** The event that puts a configuration in force. */
-export function configuredEvent(config: Config, at: string): Event {
+/** The event that puts a configuration in force; `starting`: nothing is connected yet. */
+export function configuredEvent(config: Config, at: string, starting: boolean): Event {
   const upstreams = new Map([...config.upstreams].map(([label, { disabled, prefix }]) => [label, { disabled, prefix }] as const));
-  return { kind: "configured", at, upstreams, policy: config.policy };
+  return { kind: "configured", at, starting, upstreams, policy: config.policy };
 }
 
 /** Skill folders as they lie there: on a new home the shipped ones with their lock, later what people edited meanwhile. */

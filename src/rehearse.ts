@@ -119,7 +119,7 @@ async function openHome(around: RehearsalSurroundings, home: string): Promise<Op
   const config = await readConfig(home, { env: around.env, main: around.main });
   const at = systemClock().now();
   const world = rebuild(peek.ground, at);
-  const events: Event[] = [keeping(world, configuredEvent(config, at))];
+  const events: Event[] = [keeping(world, configuredEvent(config, at, true))];
   const { written, missing, problems } = await peek.readHandEdits();
   for (const problem of [...peek.ground.problems, ...problems]) log.warn(`${problem.where}: ${problem.text}`);
   const lock = peek.ground.revision === undefined ? shippedLock(home) : undefined;

@@ -51,6 +51,7 @@ export async function benchStart(): Promise<void> {
     await post({
       kind: "configured",
       at,
+      starting: true,
       upstreams: new Map([[label, { disabled: false, prefix: label }]]),
       policy: DEFAULT_POLICY,
     });

@@ -37,7 +37,7 @@ export function startWorld(
 ): World {
   const upstreams = new Map(labels.map((label) => [label, { disabled: false, prefix: label }]));
   const events: Event[] = [
-    { kind: "configured", at: AT, upstreams, policy: DEFAULT_POLICY },
+    { kind: "configured", at: AT, starting: true, upstreams, policy: DEFAULT_POLICY },
     ...listings(labels, first),
     { kind: "skills-written", at: AT, by: "starter", written: skills.map(write), missing: [] },
     ...skills.flatMap((skill, index) => verifiedCalls(skill, index)),

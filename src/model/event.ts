@@ -21,10 +21,14 @@ import type { ViewRecord } from "./view.js";
 export type Event =
   /** Time passed. The only way time enters what waits. */
   | { readonly kind: "tick"; readonly at: Instant }
-  /** The configuration in force: labels and policy. Tools of labels that are gone are purged. */
+  /**
+   * The configuration in force: labels and policy. Tools of labels that are gone are purged. `starting`: a daemon begins, nothing is
+   * connected yet; otherwise the configuration was read again under connections that live on.
+   */
   | {
       readonly kind: "configured";
       readonly at: Instant;
+      readonly starting: boolean;
       readonly upstreams: ReadonlyMap<UpstreamLabel, { readonly disabled: boolean; readonly prefix: string }>;
       readonly policy: Policy;
     }

@@ -42,8 +42,7 @@ export function decideConfigured(draft: Draft, event: Of<"configured">): void {
   for (const [label, { disabled }] of event.upstreams) {
     const presence = draft.known.presence.get(label);
     if (disabled) setPresence(draft, label, "disabled", "disabled in the configuration", event.at);
-    // What was away stays away with its `since`: a restart of the daemon does not renew the grace period.
-    else if (presence?.state !== "away") setPresence(draft, label, "connecting", undefined, event.at);
+    else if (beginsAnew(presence?.state, event.starting)) setPresence(draft, label, "connecting", undefined, event.at);
   }
   const tools = new Map([...draft.known.catalog.tools].filter(([, tool]) => event.upstreams.has(tool.label)));
   if (tools.size < draft.known.catalog.tools.size) moveCatalog(draft, tools, "configuration: an upstream was taken out");
@@ -52,8 +51,20 @@ export function decideConfigured(draft: Draft, event: Of<"configured">): void {
   draft.effects.push({ kind: "announce-tools" });
 }
 
+/**
+ * Whether an upstream that is to run counts as connecting from now on. A configuration that is read again moves no presence of what it
+ * leaves as it is: the one who holds the connection tells of every upstream that it starts anew, and of no other.
+ */
+function beginsAnew(before: PresenceState | undefined, starting: boolean): boolean {
+  // What was away stays away with its `since`: a restart of the daemon does not renew the grace period.
+  if (before === "away") return false;
+  return starting || before === undefined || before === "disabled";
+}
+
 export function decidePresence(draft: Draft, event: Of<"presence">): void {
   const before = draft.known.presence.get(event.label);
+  // Another attempt is no sign of life.
+  if (before?.state === "away" && event.state === "connecting") return;
   if (!setPresence(draft, event.label, event.state, event.reason, event.at)) return;
   const bears = (state: PresenceState | undefined): boolean =>
     state === "away" || !isOffered(state === undefined ? undefined : { state, since: "", reason: undefined });

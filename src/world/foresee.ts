@@ -110,7 +110,7 @@ function arrival(world: World, prospect: Prospect, at: Instant): Event[] {
   if (prospect.whole) {
     const kept = [...prospect.listings.keys(), ...(prospect.unlisted ?? [])].sort();
     const upstreams = new Map(kept.map((label) => [label, { disabled: false, prefix: world.prefixes.get(label) ?? label }]));
-    events.push({ kind: "configured", at, upstreams, policy: world.policy });
+    events.push({ kind: "configured", at, starting: true, upstreams, policy: world.policy });
   }
   for (const [label, { tools, problems }] of [...prospect.listings].sort(([a], [b]) => (a < b ? -1 : 1)))
     events.push({ kind: "listing", at, label, tools, problems, cause: "sync" });

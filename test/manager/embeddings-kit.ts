@@ -81,6 +81,7 @@ export async function kitOn(server: Pick<EmbeddingsServer, "url">, options: KitO
   await steward.post({
     kind: "configured",
     at: clock.now(),
+    starting: true,
     upstreams: new Map(labels.map((label) => [label, { disabled: false, prefix: label }])),
     policy: DEFAULT_POLICY,
   });

@@ -29,7 +29,7 @@ class Home {
   async start(): Promise<this> {
     const labels = [...new Set(ECOSYSTEM.map(({ label }) => label))];
     const upstreams = new Map(labels.map((label) => [label, { disabled: false, prefix: label }]));
-    await this.steward.post({ kind: "configured", at: at(), upstreams, policy: DEFAULT_POLICY });
+    await this.steward.post({ kind: "configured", at: at(), starting: true, upstreams, policy: DEFAULT_POLICY });
     for (const label of labels)
       await this.list(
         label,

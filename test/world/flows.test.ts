@@ -20,7 +20,7 @@ function twoUpstreams(): World {
   let world = derive(emptyKnown, new Map());
   const labels = ["crm", "mail"] as UpstreamLabel[];
   const upstreams = new Map(labels.map((label) => [label, { disabled: false, prefix: label }]));
-  world = post(world, { kind: "configured", at, upstreams, policy: DEFAULT_POLICY });
+  world = post(world, { kind: "configured", at, starting: true, upstreams, policy: DEFAULT_POLICY });
   for (const [label, tools] of [
     ["crm", [tool("find_people")]],
     ["mail", [tool("send", ["recipient"])]],

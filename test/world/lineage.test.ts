@@ -27,6 +27,7 @@ class Desk {
     this.post({
       kind: "configured",
       at,
+      starting: true,
       upstreams: new Map([[desk, { disabled: false, prefix: "desk" }]]),
       policy: DEFAULT_POLICY,
     });

@@ -122,7 +122,7 @@ export type Step =
   | { kind: "listing"; label: number; shown: { name: number; variant: number }[] }
   | { kind: "presence"; label: number; state: PresenceState }
   | { kind: "tick" }
-  | { kind: "configured"; labels: boolean[]; disabled: number }
+  | { kind: "configured"; labels: boolean[]; disabled: number; starting: boolean }
   | { kind: "approve"; label: number; name: number; stale: boolean }
   | { kind: "lineage"; pick: number; verdict: "confirm" | "reject" }
   | {
@@ -176,6 +176,7 @@ export const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant("configured" as const),
       labels: fc.tuple(fc.boolean(), fc.boolean()),
       disabled: small(5),
+      starting: fc.boolean(),
     }),
   },
   {
@@ -249,9 +250,15 @@ const skillAt = (label: number, name: number): SkillName =>
   `atomic-${labelAt(label)}-${nameAt(name).replace(/_/g, "-")}` as SkillName;
 const episodeAt = (index: number): EpisodeId => `ep_${index}` as EpisodeId;
 
-export const configured = (at: string, shown: readonly UpstreamLabel[] = labels, disabled?: UpstreamLabel): Event => ({
+export const configured = (
+  at: string,
+  shown: readonly UpstreamLabel[] = labels,
+  disabled?: UpstreamLabel,
+  starting = true,
+): Event => ({
   kind: "configured",
   at,
+  starting,
   upstreams: new Map(shown.map((label) => [label, { disabled: label === disabled, prefix: label as string }])),
   policy: DEFAULT_POLICY,
 });
@@ -288,6 +295,7 @@ export function toEvent(step: Step, world: World, ground: MemoryGround, at: stri
         at,
         labels.filter((_label, index) => step.labels[index] === true),
         labels[step.disabled],
+        step.starting,
       );
     case "approve": {
       const tool = world.catalog.tools.get(`${labelAt(step.label)}/${nameAt(step.name)}` as ToolKey);

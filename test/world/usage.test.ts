@@ -57,7 +57,7 @@ class House {
 
   constructor(params: readonly string[], evidence: Contract["evidence"] = []) {
     const upstreams = new Map([[desk, { disabled: false, prefix: "desk" }]]);
-    this.post({ kind: "configured", at, upstreams, policy: DEFAULT_POLICY });
+    this.post({ kind: "configured", at, starting: true, upstreams, policy: DEFAULT_POLICY });
     this.list(BEFORE);
     this.post({ kind: "skills-written", at, by: "starter", written: [skill(params, evidence)], missing: [] });
   }
@@ -273,7 +273,7 @@ describe("a pattern that bears on recorded texts", () => {
     house.episode([{ args: { state: "open" } }]);
     house.list(PATTERNED);
     const upstreams = new Map([[desk, { disabled: false, prefix: "desk" }]]);
-    house.post({ kind: "configured", at, upstreams, policy: DEFAULT_POLICY });
+    house.post({ kind: "configured", at, starting: true, upstreams, policy: DEFAULT_POLICY });
     expect(house.questions()).toHaveLength(1);
   });
 });

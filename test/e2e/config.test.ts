@@ -1,0 +1,42 @@
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { dropHome, newHome, startDaemon, until, type Daemon } from "./daemon.js";
+
+const workbench = resolve(import.meta.dirname, "../fixtures/servers/workbench.mjs");
+let daemon: Daemon | undefined;
+let home = "";
+afterEach(async () => {
+  await daemon?.stop();
+  dropHome(home);
+});
+
+const get = async <T>(path: string): Promise<T> => (await (await fetch(`${daemon?.url}${path}`)).json()) as T;
+async function marks(): Promise<string[]> {
+  const { tools } = await get<{ tools: { marks: string[] }[] }>("/v1/catalog");
+  return [...new Set(tools.flatMap((tool) => tool.marks))];
+}
+
+describe("a running daemon", () => {
+  it("keeps its tools available however often its configuration is read again", async () => {
+    home = newHome();
+    const place = join(home, "config/steward.json");
+    mkdirSync(join(home, "config"));
+    const mcpServers = { bench: { command: process.execPath, args: [workbench] } };
+    writeFileSync(place, JSON.stringify({ mcpServers, steward: {} }));
+    daemon = await startDaemon(home, []);
+    await daemon.ready();
+    expect(await marks()).not.toContain("unavailable");
+    const before = await get<unknown>("/v1/upstreams");
+    const reread = (times: number) => async (): Promise<boolean> =>
+      Promise.resolve((daemon?.stderr().match(/the configuration was read again/g) ?? []).length >= times);
+    writeFileSync(place, `${readFileSync(place, "utf8")}\n`);
+    await until(reread(1), "the file is read again");
+    utimesSync(place, new Date(), new Date());
+    writeFileSync(place, JSON.stringify({ mcpServers, steward: { exposure: { maxNameLength: 40 } } }, undefined, 2));
+    await until(reread(2), "it is read once more");
+    expect(await marks()).not.toContain("unavailable");
+    expect(await get<unknown>("/v1/upstreams")).toEqual(before);
+    expect((await fetch(`${daemon.url}/readyz`)).status).toBe(200);
+  });
+});
