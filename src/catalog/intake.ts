@@ -6,7 +6,7 @@
  * Never: throws because of what an upstream wrote; compiles a schema; alters the stored document.
  */
 import { toolKey, type ToolKey, type UpstreamLabel } from "../model/ids.js";
-import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
+import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import type { ListedTool, Tool, ToolDigests } from "../model/tool.js";
 import { effectiveAnnotations } from "./annotations.js";
@@ -123,21 +123,6 @@ function refuse(label: UpstreamLabel, member: unknown, index: number): Problem |
   if (input.schema === undefined)
     return { code: "tool-schema-unusable", where, text: `${input.notes.join("; ")}; the tool is left out.` };
   return undefined;
-}
-
-/** Without recursion, so that it can guard what is recursive. */
-function isDeeperThan(value: JsonValue, limit: number): boolean {
-  let level: JsonValue[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > limit) return true;
-    const next: JsonValue[] = [];
-    for (const member of level) {
-      if (typeof member !== "object" || member === null) continue;
-      for (const inner of Object.values(member)) if (typeof inner === "object" && inner !== null) next.push(inner);
-    }
-    level = next;
-  }
-  return false;
 }
 
 /** Keywords that hold values, in which a `$ref` is a member like any other. */

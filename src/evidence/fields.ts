@@ -1,5 +1,5 @@
 /** Reading foreign documents without trusting their shape. */
-import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
+import { isDeeperThan, isJsonObject, JSON_LEVELS, type JsonObject, type JsonValue } from "../model/json.js";
 
 export function objectAt(value: JsonValue | undefined, ...path: readonly string[]): JsonObject {
   let node: JsonValue | undefined = value;
@@ -28,12 +28,13 @@ export function argumentsOf(value: JsonValue | undefined): JsonObject | undefine
   return isJsonObject(data) ? data : undefined;
 }
 
-/** A text that is a JSON object or list as what it says; any other text as it is. */
+/** A text that is a JSON object or list as what it says; any other text as it is, and so one that is too deep to be walked. */
 export function dataOfText(text: string): JsonValue {
   const first = text.trimStart()[0];
   if (first !== "{" && first !== "[") return text;
   try {
-    return JSON.parse(text) as JsonValue;
+    const value = JSON.parse(text) as JsonValue;
+    return isDeeperThan(value, JSON_LEVELS) ? text : value;
   } catch {
     return text;
   }

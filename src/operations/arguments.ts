@@ -1,6 +1,36 @@
-/** What is wrong with arguments, said so that an agent can mend them: the first level of the schema in plain sentences. */
-import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
+/** Arguments of a tool: the forms in which they come, and what is wrong with them, said so that an agent can mend it. */
+import { Fault } from "../model/fault.js";
+import { isDeeperThan, isJsonObject, JSON_LEVELS, type JsonObject, type JsonValue } from "../model/json.js";
 
+/**
+ * Arguments as an object: an object, the JSON text of one, null or absent; anything else is refused before any upstream hears of it.
+ * Agents that write JSON into a text do so on every level.
+ */
+export function readArguments(given: JsonValue | undefined): JsonObject {
+  if (given === undefined || given === null) return {};
+  if (isJsonObject(given)) return given;
+  if (typeof given !== "string") throw argumentsFault(`arguments is ${Array.isArray(given) ? "an array" : `a ${typeof given}`}`);
+  if (given.trim() === "") return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(given);
+  } catch {
+    throw argumentsFault("arguments is a text that is not JSON");
+  }
+  if (value === null) return {};
+  if (!isJsonObject(value)) throw argumentsFault("arguments is the JSON text of something that is not an object");
+  // What came as an object was measured with the message that carried it.
+  if (isDeeperThan(value, JSON_LEVELS)) throw argumentsFault(`arguments is nested deeper than ${JSON_LEVELS} levels`);
+  return value;
+}
+
+function argumentsFault(what: string): Fault {
+  return new Fault("input-invalid", `${what}; give an object, e.g. {"order_id": "O-1001"}. Nothing was called.`, {
+    issues: [{ path: "arguments", problem: what }],
+  });
+}
+
+/** What is wrong, in plain sentences; of the schema its first level is looked at. */
 export function misfits(schema: JsonObject, args: JsonObject): string[] {
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema["required"]) ? schema["required"].filter((name) => typeof name === "string") : [];

@@ -96,31 +96,38 @@ export function createCallLog(options: CallLogOptions): CallLog {
   }
 
   async function writeSome(): Promise<void> {
-    const { calls, episodes } = nextLines();
+    const { calls, episodes, taken: tried } = nextLines();
     try {
-      await steward.post({ kind: "episode-calls", at: clock.now(), calls });
+      if (calls.length > 0) await steward.post({ kind: "episode-calls", at: clock.now(), calls });
     } catch (error) {
       // A line that is not there is no source of a value.
       for (const id of episodes) forget(id);
       log("error", `${calls.length} calls could not be written to the call log: ${String(error)}`);
     }
-    done += calls.length;
+    done += tried;
   }
 
-  function nextLines(): { calls: AnsweredCall[]; episodes: ReadonlySet<EpisodeId> } {
+  function nextLines(): { calls: AnsweredCall[]; episodes: ReadonlySet<EpisodeId>; taken: number } {
     const { episodes } = steward.world();
     const numbers = new Map<EpisodeId, number>();
     const calls: AnsweredCall[] = [];
     const until = clock.elapsedMs() + TURN_MS;
+    let tried = 0;
     for (const call of waiting) {
       // Nobody else writes calls: the number that the decision will give is known.
       const seq = (numbers.get(call.episode) ?? episodes.get(call.episode)?.calls ?? 0) + 1;
-      numbers.set(call.episode, seq);
-      calls.push({ line: lineOf(call, seq), open: call.open });
+      tried += 1;
+      try {
+        calls.push({ line: lineOf(call, seq), open: call.open });
+        numbers.set(call.episode, seq);
+      } catch (error) {
+        // One call of which no line can be made must not keep the others, which wait behind it, from the disc.
+        log("error", `A call of ${call.tool} could not be written to the call log: ${String(error)}`);
+      }
       if (calls.length >= LINES_MOST || clock.elapsedMs() > until) break;
     }
-    waiting = waiting.slice(calls.length);
-    return { calls, episodes: new Set(numbers.keys()) };
+    waiting = waiting.slice(tried);
+    return { calls, episodes: new Set(numbers.keys()), taken: tried };
   }
 
   function lineOf(call: Answered, seq: number): Omit<CallLine, "seq" | "format"> {

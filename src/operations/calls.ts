@@ -9,7 +9,7 @@ import { validatorOf, type Validator } from "../catalog/usage.js";
 import type { CallAnswer, CallToolInput, Counted } from "../model/facade.js";
 import { Fault, Refusal } from "../model/fault.js";
 import type { ExposedName, ToolKey } from "../model/ids.js";
-import { isJsonObject, type JsonObject } from "../model/json.js";
+import type { JsonObject } from "../model/json.js";
 import type { Caller } from "../model/operations.js";
 import type { CallOptions } from "../model/ports.js";
 import type { Tool } from "../model/tool.js";
@@ -17,7 +17,7 @@ import { excerptResult, pageOf } from "../provision/excerpt.js";
 import { searchTools } from "../retrieve/tools.js";
 import type { Pinned } from "../world/pin.js";
 import { isOffered, type World } from "../world/world.js";
-import { misfits } from "./arguments.js";
+import { misfits, readArguments } from "./arguments.js";
 import type { Answered } from "./call-log.js";
 import { pinOf } from "./pins.js";
 import { chooseEpisode, RESULTS_MOST_BYTES, type Desk } from "./desk.js";
@@ -31,7 +31,7 @@ export async function callTool(
   const world = desk.steward.world();
   const tool = findTool(world, input.tool, caller, pinOf(desk, world, caller));
   refuseHeld(world, tool);
-  const args = toArguments(input.arguments);
+  const args = readArguments(input.arguments);
   if (!options.direct) refuseMisfits(tool, args);
   const episode = chooseEpisode(desk, caller, input.episode);
   const views = world.episodes.get(episode.id)?.views;
@@ -119,25 +119,6 @@ function refuseHeld(world: World, tool: Tool): void {
     from: { ...hold.from },
     to: { ...hold.to },
   });
-}
-
-/** Arguments as an object: absent and null are empty, a text must be the JSON of an object. */
-export function toArguments(given: CallToolInput["arguments"]): JsonObject {
-  if (given === undefined || given === null) return {};
-  if (typeof given !== "string") return given as JsonObject;
-  if (given.trim() === "") return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(given);
-  } catch (error) {
-    throw new Fault(
-      "input-invalid",
-      `arguments is a text that is not JSON (${error instanceof Error ? error.message : String(error)}); give an object.`,
-    );
-  }
-  if (!isJsonObject(value))
-    throw new Fault("input-invalid", "arguments must be an object (or the JSON text of one); nothing was called.");
-  return value;
 }
 
 /** Reading a schema costs more than using it: once per definition of a tool. */

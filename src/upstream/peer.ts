@@ -248,6 +248,9 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
       case "request":
         onAsked(incoming, stream);
         return true;
+      case "unfit":
+        carrier.send(errorMessage(incoming.id, CODE.invalidRequest, incoming.reason));
+        return true;
       case "cancelled":
         if (answering.has(incoming.id)) withdrawn.add(incoming.id);
         return true;

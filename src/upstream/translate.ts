@@ -5,7 +5,7 @@
  * Speaks: JSON-RPC 2.0; MCP up to 2025-11-25 (legacy) and 2026-07-28 (modern).
  * Never: sockets, processes, timers; never looks into results except for the fields named here.
  */
-import { isJsonObject } from "../model/json.js";
+import { isDeeperThan, isJsonObject, JSON_LEVELS } from "../model/json.js";
 import type { UpstreamAnnouncement } from "../model/operations.js";
 import type { JsonObject, JsonValue } from "../model/json.js";
 import { Refusal } from "../model/fault.js";
@@ -40,6 +40,7 @@ export const METHOD = Object.freeze({
 });
 
 export const CODE = Object.freeze({
+  invalidRequest: -32600,
   methodNotFound: -32601,
   internal: -32603,
   headerMismatch: -32020,
@@ -85,6 +86,8 @@ export type Incoming =
   | { readonly kind: "answer"; readonly id: number; readonly result: JsonObject }
   | { readonly kind: "refusal"; readonly id: number; readonly refusal: Refusal }
   | { readonly kind: "request"; readonly id: string | number; readonly method: string; readonly params: JsonObject }
+  /** A request that nobody can be asked: it is answered with the reason. */
+  | { readonly kind: "unfit"; readonly id: string | number; readonly reason: string }
   | { readonly kind: "progress"; readonly token: number; readonly progress: JsonObject }
   | { readonly kind: "cancelled"; readonly id: string | number }
   | {
@@ -102,21 +105,34 @@ export function readMessage(value: unknown): Incoming {
   if (!isJsonObject(value)) return NOISE;
   const method = value["method"];
   const id = value["id"];
+  const tooDeep = !listsTools(value) && isDeeperThan(value, JSON_LEVELS);
   if (typeof method === "string") {
+    if (tooDeep) {
+      const reason = `The message is nested deeper than ${JSON_LEVELS} levels.`;
+      return typeof id === "string" || typeof id === "number" ? { kind: "unfit", id, reason } : NOISE;
+    }
     const params = isJsonObject(value["params"]) ? value["params"] : {};
     if (typeof id === "string" || typeof id === "number") return { kind: "request", id, method, params };
     return readNotification(method, params);
   }
-  if (value["result"] === undefined && value["error"] === undefined) return NOISE;
   const ours = numeric(id);
   if (ours === undefined) return NOISE;
+  if (tooDeep) return unusable(ours, `with something that is nested deeper than ${JSON_LEVELS} levels`);
+  if (value["result"] === undefined && value["error"] === undefined) return unusable(ours, "with neither a result nor an error");
   if (value["error"] !== undefined) return { kind: "refusal", id: ours, refusal: readRefusal(value["error"]) };
   const result = value["result"];
   if (isJsonObject(result)) return { kind: "answer", id: ours, result };
-  const refusal = new Refusal(CODE.internal, "The upstream answered with something that is no result object.", {
-    result: result ?? null,
-  });
-  return { kind: "refusal", id: ours, refusal };
+  return unusable(ours, "with something that is no result object", { result: result ?? null });
+}
+
+/** An answer that cannot be handed on: whoever waits for it hears why, at once. */
+function unusable(id: number, how: string, data?: JsonObject): Incoming {
+  return { kind: "refusal", id, refusal: new Refusal(CODE.internal, `The upstream answered ${how}.`, data) };
+}
+
+/** Listings are judged tool by tool (catalog/intake.ts): one tool that is too deep takes no other with it. */
+function listsTools(message: JsonObject): boolean {
+  return isJsonObject(message["result"]) && Array.isArray(message["result"]["tools"]);
 }
 
 function readNotification(method: string, params: JsonObject): Incoming {

@@ -11,6 +11,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js"
 /** Leaves looked at per result, and paths kept per shape: enough for tables, bounded for dumps. */
 const LEAVES_MOST = 5_000;
 const SHAPE_MOST = 200;
+/** Longest path of a leaf, in characters: keys that are themselves documents are no fields. */
+const PATH_MOST = 1_000;
 /** Shorter texts and one-digit numbers meet by accident. */
 const LENGTH_LEAST = 2;
 
@@ -40,7 +42,7 @@ export function dataOf(result: JsonObject): JsonValue {
 export function leavesOf(value: JsonValue): readonly Leaf[] {
   const leaves: Leaf[] = [];
   const walk = (node: JsonValue, path: string): void => {
-    if (leaves.length >= LEAVES_MOST) return;
+    if (leaves.length >= LEAVES_MOST || path.length > PATH_MOST) return;
     if (Array.isArray(node)) node.forEach((item, index) => walk(item, `${path}/${index}`));
     else if (isJsonObject(node))
       for (const [key, item] of Object.entries(node)) walk(item, `${path}/${key.replace(/~/g, "~0").replace(/\//g, "~1")}`);

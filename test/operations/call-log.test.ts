@@ -8,6 +8,7 @@ import { createCallLog, type Answered, type CallLog } from "../../src/operations
 import { createSteward, type Steward } from "../../src/steward.js";
 import { derive } from "../../src/world/rebuild.js";
 import { emptyKnown } from "../../src/world/world.js";
+import { levels } from "../model/deep.js";
 
 const at = "2026-01-01T00:00:00.000Z";
 
@@ -122,6 +123,34 @@ describe("the call log", () => {
     await calls.settled();
     expect(disc.lines).toMatchObject([{ seq: 1, args: { n: 2 }, flows: [] }]);
     expect(steward.world().episodes.get("ep_a")?.calls).toBe(1);
+  });
+
+  it("loses a call of which no line can be made, loudly, and none of those beside it", async () => {
+    const disc = new Disc();
+    const { calls, errors } = open(disc);
+    const unprintable = JSON.parse(levels(100_000)) as Answered["args"];
+    calls.add(call("ep_a", { n: 1 }));
+    calls.add(call("ep_a", { n: 2 }, { structuredContent: unprintable }));
+    calls.add(call("ep_a", { n: 3 }));
+    await calls.settled();
+    calls.add(call("ep_a", { n: 4 }));
+    await calls.settled();
+    expect(disc.lines.map(({ seq, args }) => [seq, args])).toEqual([
+      [1, { n: 1 }],
+      [2, { n: 3 }],
+      [3, { n: 4 }],
+    ]);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toContain("A call of shop/get could not be written to the call log");
+  });
+
+  it("reads a result's text that is nested without end as a text", async () => {
+    const disc = new Disc();
+    const { calls, errors } = open(disc);
+    calls.add(call("ep_a", {}, text(levels(50_000))));
+    await calls.settled();
+    expect(errors).toEqual([]);
+    expect(disc.lines[0]?.shape).toEqual([{ path: "", type: "string" }]);
   });
 
   it("is settled by what was added before, however many calls come after", async () => {

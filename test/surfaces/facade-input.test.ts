@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { startTaskInput } from "../../src/model/facade.js";
 import { Fault } from "../../src/model/fault.js";
-import { readArguments, readCallInput, readInput } from "../../src/surfaces/mcp/facade-input.js";
+import { readArguments } from "../../src/operations/arguments.js";
+import { readCallInput, readInput } from "../../src/surfaces/mcp/facade-input.js";
 
 const faultOf = (run: () => unknown): Fault => {
   try {

@@ -2,7 +2,9 @@
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterEach, describe, expect, it } from "vitest";
+import { JSON_LEVELS } from "../../src/model/json.js";
 import { DEFAULT_POLICY } from "../../src/model/policy.js";
+import { levels } from "../model/deep.js";
 import { bareSession, closeAll, INITIALIZE, makeSurface, post, start } from "./start.js";
 
 afterEach(closeAll);
@@ -161,6 +163,26 @@ describe("a request that cannot be read", () => {
     const unknown = await post(`${url}/mcp/elsewhere`, INITIALIZE);
     expect(unknown.status).toBe(404);
     expect(unknown.json()).toMatchObject({ jsonrpc: "2.0", error: { code: -32601 } });
+  });
+
+  it("is refused where it is nested without end, and the next one is answered [T29]", async () => {
+    const { url } = await start();
+    for (const depth of [JSON_LEVELS + 1, 50_000]) {
+      for (const path of ["/mcp", "/mcp/direct"]) {
+        const deep = await post(`${url}${path}`, `{"jsonrpc":"2.0","id":1,"method":"ping","params":${levels(depth)}}`);
+        expect(deep.status).toBe(400);
+        expect(deep.json()).toMatchObject({ jsonrpc: "2.0", error: { code: -32700, message: /512 levels/ as never } });
+      }
+      for (const verb of ["call_tool", "start_task", "retrieve_tools", "finish_task"]) {
+        const deep = await post(`${url}/v1/${verb}`, `{"tool":"shop/get_order","arguments":${levels(depth)}}`);
+        expect(deep.status).toBe(400);
+        expect(deep.body).toContain("512 levels");
+      }
+    }
+    const args = levels(JSON_LEVELS * 2 - 2);
+    const inText = await post(`${url}/v1/call_tool`, { tool: "shop/get_order", arguments: `{"a":${args}}` });
+    expect(inText.body).toContain("arguments is nested deeper than 512 levels");
+    expect((await post(`${url}/v1/start_task`, { task: "still there" })).status).toBe(200);
   });
 
   it("never shows a stack or a path of ours [T29]", async () => {

@@ -12,6 +12,7 @@ import { DEFAULT_POLICY } from "../../src/model/policy.js";
 import { runBridge } from "../../src/surfaces/mcp/bridge.js";
 import { createEventReader } from "../../src/surfaces/mcp/bridge-http.js";
 import { serveStdio } from "../../src/surfaces/mcp/stdio.js";
+import { levels } from "../model/deep.js";
 import { fakeOperations, text } from "./fake.js";
 import type { Fake } from "./fake.js";
 import { closeAll, INITIALIZE, start } from "./start.js";
@@ -191,6 +192,19 @@ describe.each([
     agent.operations.announce("skills");
     await until(() => agent.messages.some((message) => message["method"] === "notifications/prompts/list_changed"));
     expect((await agent.ask("nothing/here", { _meta: ENVELOPE }))["error"]).toMatchObject({ code: -32601 });
+    agent.end();
+    await agent.closed;
+  });
+
+  it("is refused a message that is nested without end, and served on", async () => {
+    const agent = await connect();
+    await agent.hello();
+    agent.send(`{"jsonrpc":"2.0","id":"deep","method":"tools/call","params":{"name":"call_tool","arguments":${levels(50_000)}}}`);
+    await until(() => agent.answerTo("deep") !== undefined);
+    expect(agent.answerTo("deep")).toMatchObject({
+      error: { code: -32600, message: expect.stringContaining("512 levels") as string },
+    });
+    expect((await agent.ask("tools/call", CALL))["result"]).toMatchObject({ structuredContent: { id: "O-1" } });
     agent.end();
     await agent.closed;
   });

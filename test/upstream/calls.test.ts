@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import { Refusal } from "../../src/model/fault.js";
 import type { Fault } from "../../src/model/fault.js";
 import type { JsonObject } from "../../src/model/json.js";
+import { JSON_LEVELS } from "../../src/model/json.js";
+import { levels } from "../model/deep.js";
 import { fixture, linesOf, stand, tempFolder, textOf, until } from "./stand.js";
 
 describe("passing a call through", () => {
@@ -62,6 +64,31 @@ describe("passing a call through", () => {
     expect(refused).toBeInstanceOf(Refusal);
     expect(refused).toMatchObject({ code: -32042, message: "no", data: { why: ["a"] } });
     expect(await one.call("reply", { result: { content: [], isError: true } })).toEqual({ content: [], isError: true });
+  });
+
+  it("answers at once, with the reason, where the upstream's answer is none, and goes on [K06]", async () => {
+    const one = stand(fixture("workbench.mjs"));
+    const bad = [
+      [`{"jsonrpc":"2.0","id":"$id","result":{"content":${levels(JSON_LEVELS)}}}`, /nested deeper than 512 levels/],
+      [`{"jsonrpc":"2.0","id":"$id","result":{"content":${levels(50_000)}}}`, /nested deeper than 512 levels/],
+      [`{"jsonrpc":"2.0","id":"$id","error":{"code":1,"message":"x","data":${levels(50_000)}}}`, /nested deeper than 512 levels/],
+      ['{"jsonrpc":"2.0","id":"$id"}', /neither a result nor an error/],
+      ['{"jsonrpc":"2.0","id":"$id","result":[1]}', /no result object/],
+      ['{"jsonrpc":"2.0","id":"$id","result":null}', /no result object/],
+    ] as const;
+    for (const [line, reason] of bad) {
+      const refused = await one.call("say", { line }).catch((error: unknown) => error);
+      expect(refused, line.slice(0, 80)).toBeInstanceOf(Refusal);
+      expect(refused).toMatchObject({ code: -32603, message: expect.stringMatching(reason) as string });
+    }
+    expect(textOf(await one.call("echo", { text: "alive" }))).toBe("alive");
+  });
+
+  it("refuses a question that is nested without end, and the call goes on", async () => {
+    const one = stand(fixture("workbench.mjs"));
+    const params = JSON.parse(levels(2_000)) as JsonObject;
+    const result = await one.call("ask", { params: { params } }, { onRequest: () => Promise.resolve({}) });
+    expect(result["structuredContent"]).toMatchObject({ error: { code: -32600 } });
   });
 
   it("runs calls on one pipe side by side: none waits behind a slow one, lists neither", async () => {
@@ -175,7 +202,7 @@ describe("sending again", () => {
     const answers = await Promise.allSettled(
       Array.from({ length: 5 }, () => one.call("echo", { text: "x" }, { repeatable: true })),
     );
-    expect(answers.every((answer) => answer.status === "fulfilled")).toBe(true);
+    expect(answers.filter((answer) => answer.status === "rejected")).toEqual([]);
     expect(Number(textOf(await one.call("pid")))).not.toBe(pid);
   });
 

@@ -7,8 +7,9 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Fault } from "../../model/fault.js";
+import { isDeeperThan, JSON_LEVELS } from "../../model/json.js";
 
-/** Thrown for a body that is not JSON, so that MCP routes can answer with a parse error. */
+/** Thrown for a body that is not JSON, or deeper than anything here can handle, so that MCP routes can answer with a parse error. */
 export class NotJson extends Error {}
 
 /**
@@ -21,11 +22,14 @@ export async function readJson(req: IncomingMessage, res: ServerResponse, limitB
   const bytes = await readBytes(req, limitBytes);
   if (bytes === undefined) throw tooLarge(req, res, limitBytes);
   const text = bytes.toString("utf8");
+  let value: unknown;
   try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown;
+    value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch {
     throw new NotJson(bytes.length === 0 ? "The body is empty." : "The body is not JSON.");
   }
+  if (isDeeperThan(value, JSON_LEVELS)) throw new NotJson(`The body is nested deeper than ${JSON_LEVELS} levels.`);
+  return value;
 }
 
 /** All bytes, or undefined as soon as they are more than the limit (the request is then paused, not destroyed). */

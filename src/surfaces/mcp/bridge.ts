@@ -9,7 +9,7 @@ import { setMaxListeners } from "node:events";
 import type { EventEmitter } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { watchParent } from "../../host/signals.js";
-import { isJsonObject } from "../../model/json.js";
+import { isDeeperThan, isJsonObject, JSON_LEVELS } from "../../model/json.js";
 import type { JsonObject } from "../../model/json.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
 import type { Log } from "./agents.js";
@@ -110,7 +110,11 @@ function takeLine(line: string, forward: Forward, write: (message: JsonObject) =
     write(errorMessage(null, RPC.parse, "This line is not JSON."));
     return;
   }
-  if (Array.isArray(message)) void forward.batch(message);
+  if (isDeeperThan(message, JSON_LEVELS)) {
+    const id = isJsonObject(message) ? message["id"] : undefined;
+    const asked = typeof id === "string" || typeof id === "number" ? id : null;
+    write(errorMessage(asked, RPC.invalidRequest, `This message is nested deeper than ${JSON_LEVELS} levels.`));
+  } else if (Array.isArray(message)) void forward.batch(message);
   else if (isJsonObject(message)) void forward.message(message);
   else write(errorMessage(null, RPC.invalidRequest, "This is not a JSON-RPC message."));
 }

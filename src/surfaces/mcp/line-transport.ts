@@ -10,8 +10,9 @@
  */
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
-import { isJsonObject } from "../../model/json.js";
+import { isDeeperThan, isJsonObject, JSON_LEVELS } from "../../model/json.js";
 import { readLines } from "./line-reader.js";
+import { RPC } from "./translate.js";
 
 export function createLineTransport(stdin: Readable, stdout: Writable, options: { readonly maxBytes: number }): Transport {
   let unsaid: string[] = [];
@@ -27,8 +28,19 @@ export function createLineTransport(stdin: Readable, stdout: Writable, options: 
       transport.onerror?.(error as Error);
       return;
     }
-    if (isJsonObject(message)) transport.onmessage?.(message as unknown as JSONRPCMessage);
+    if (isDeeperThan(message, JSON_LEVELS)) refuseDeep(message);
+    else if (isJsonObject(message)) transport.onmessage?.(message as unknown as JSONRPCMessage);
     else transport.onerror?.(new Error("A line is not a JSON-RPC message."));
+  }
+
+  /** Whoever asked gets the reason as an answer; what asks nothing is only noted. */
+  function refuseDeep(message: unknown): void {
+    const reason = `A message is nested deeper than ${JSON_LEVELS} levels.`;
+    transport.onerror?.(new Error(reason));
+    const id = isJsonObject(message) ? message["id"] : undefined;
+    const asks =
+      isJsonObject(message) && typeof message["method"] === "string" && (typeof id === "string" || typeof id === "number");
+    if (asks) void transport.send({ jsonrpc: "2.0", id, error: { code: RPC.invalidRequest, message: reason } });
   }
 
   function say(): void {
