@@ -8,7 +8,6 @@
  * reads them. A record is never taken back: files that exist count as written for later batches, so it answers for them even
  * where its own batch was never committed.
  */
-import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { errorCode, writeAtomic } from "../host/files.js";
 import { pathProblem } from "../host/paths.js";
@@ -16,7 +15,8 @@ import type { Problem } from "../model/problem.js";
 import { damaged, Damage, parseDocument, readText, renderDocument, setAside, type DocumentShelf } from "./documents.js";
 import { bulkFormat } from "./formats.js";
 import { atOnce, breathe, missingOf, writeOnce, type WrittenOnce } from "./objects.js";
-import { numberOf, places } from "./places.js";
+import { numbersIn } from "./names.js";
+import { places } from "./places.js";
 
 export interface Bulk {
   /** Writes objects before the commit of the batch that refers to them: they survive anything once it resolves. */
@@ -83,11 +83,7 @@ export function createBulk(shelf: DocumentShelf, options: { readonly from?: numb
     async recover() {
       const problems: Problem[] = [];
       waiting.length = 0;
-      const numbers = readdirSync(join(home, places.bulk))
-        .map((name) => numberOf(name, ".json"))
-        .filter((n) => n !== undefined)
-        .sort((a, b) => a - b);
-      for (const n of numbers) {
+      for (const n of numbersIn(home, places.bulk)) {
         last = Math.max(last, n);
         const record = places.bulkOf(n);
         try {

@@ -1,9 +1,6 @@
 /**
  * Reading the catalog back: manifests by number, definitions by digest.
  */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { errorCode } from "../host/files.js";
 import { Fault } from "../model/fault.js";
 import { catalogManifestFormat, type CatalogManifest, type Holds } from "../model/catalog.js";
 import type { Problem } from "../model/problem.js";
@@ -12,25 +9,8 @@ import type { ListedTool } from "../model/tool.js";
 import { damaged, readText, readWrittenOnce, setAside, type DocumentShelf } from "./documents.js";
 import { breathe, toolOf } from "./objects.js";
 import { readPack } from "./packs.js";
-import { isDigest, numberOf, places } from "./places.js";
-
-/** Numbers of the documents in a folder of numbered ones, ascending; none where there is no such folder. */
-export function numbersIn(home: string, place: string): number[] {
-  return namesIn(join(home, place))
-    .map((name) => numberOf(name, ".json"))
-    .filter((n) => n !== undefined)
-    .sort((a, b) => a - b);
-}
-
-/** Names in a folder, none where it is not there (a home that was never started has no state). */
-export function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return [];
-    throw error;
-  }
-}
+import { numbersIn } from "./names.js";
+import { isDigest, places } from "./places.js";
 
 /** The newest manifest that can be read; damaged newer ones are set aside and named. */
 export async function newestManifest(shelf: DocumentShelf, problems: Problem[]): Promise<CatalogManifest | undefined> {

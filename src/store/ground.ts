@@ -4,14 +4,14 @@
  * Never throws for damage: what is damaged is set aside, what can be told from elsewhere is, and every such thing is a problem
  * with the file's name. The one refusal is a document of a newer format.
  */
-import { join } from "node:path";
 import type { SkillName, ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { Presence } from "../model/catalog.js";
 import type { Ground } from "../model/ports.js";
 import type { Problem } from "../model/problem.js";
 import { samplesFormat, type Sample } from "../model/sample.js";
 import type { LibraryRevisionRecord } from "../model/skill.js";
-import { namesIn, newestManifest, readDefinitions, referredDocuments } from "./catalogs.js";
+import { newestManifest, readDefinitions, referredDocuments } from "./catalogs.js";
+import { idsIn } from "./names.js";
 import type { SmallDocuments } from "./commit.js";
 import { readWrittenOnce, type DocumentShelf } from "./documents.js";
 import { newestRevision, pastWithTexts, readPast, readSkillTexts } from "./library.js";
@@ -82,7 +82,7 @@ export async function readGround(options: {
 
 async function readSamples(shelf: DocumentShelf, problems: Problem[]): Promise<Map<ToolKey, readonly Sample[]>> {
   const all = new Map<ToolKey, readonly Sample[]>();
-  for (const digest of digestsIn(shelf.home, places.samples)) {
+  for (const digest of idsIn(shelf.home, places.samples).filter(isDigest)) {
     const found = await readWrittenOnce(shelf, samplesFormat, places.samplesOf(digest), problems);
     if (found !== undefined && found.samples.length > 0) all.set(found.tool as ToolKey, found.samples);
   }
@@ -126,13 +126,5 @@ function missingDefinitions(missing: readonly string[], present: ReadonlySet<str
 }
 
 function countEvidence(home: string): number {
-  return digestsIn(home, places.evidence).length;
-}
-
-function digestsIn(home: string, place: string): string[] {
-  return namesIn(join(home, place))
-    .filter((name) => name.endsWith(".json"))
-    .map((name) => name.slice(0, -".json".length))
-    .filter(isDigest)
-    .sort();
+  return idsIn(home, places.evidence).filter(isDigest).length;
 }

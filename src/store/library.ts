@@ -9,7 +9,7 @@ import type { SkillName } from "../model/ids.js";
 import type { PastSkill } from "../model/ports.js";
 import type { Problem } from "../model/problem.js";
 import { libraryRevisionFormat, type LibraryRevisionRecord, type Lock } from "../model/skill.js";
-import { numbersIn } from "./catalogs.js";
+import { numbersIn } from "./names.js";
 import { Damage, parseDocument, readText, readWrittenOnce, renderDocument, type DocumentShelf } from "./documents.js";
 import { pastFormat } from "./formats.js";
 import { breathe, fileObject, missingOf, readBytes, readFileObject, textOf, writeOnce } from "./objects.js";

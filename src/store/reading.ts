@@ -3,7 +3,7 @@
  *
  * Damage is told to the log here, since nobody asks for problems; the document is then as if it were not there.
  */
-import { readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { z } from "zod";
 import type { Log } from "../host/log.js";
 import { catalogManifestFormat } from "../model/catalog.js";
@@ -16,7 +16,8 @@ import type { Problem } from "../model/problem.js";
 import { libraryRevisionFormat, type Lock } from "../model/skill.js";
 import { viewRecordFormat } from "../model/view.js";
 import { join } from "node:path";
-import { numbersIn, requireDefinitions } from "./catalogs.js";
+import { requireDefinitions } from "./catalogs.js";
+import { idsIn, numbersIn } from "./names.js";
 import { readWrittenOnce, type DocumentShelf } from "./documents.js";
 import { findHandEdits, type FileDigests } from "./folders.js";
 import { readTexts } from "./library.js";
@@ -108,12 +109,4 @@ export function createReading(options: {
 
 function filesOf(lock: Lock): Record<string, FileDigests> {
   return Object.fromEntries(Object.entries(lock.skills).map(([name, entry]) => [name, entry.files]));
-}
-
-function idsIn(home: string, place: string): string[] {
-  return readdirSync(join(home, place))
-    .filter((name) => name.endsWith(".json"))
-    .map((name) => name.slice(0, -".json".length))
-    .filter(isPlainId)
-    .sort();
 }

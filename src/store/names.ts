@@ -1,0 +1,31 @@
+/** What a folder of the home holds, by name: none where it is not there (a home that was never started has no state). */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { errorCode } from "../host/files.js";
+import { isPlainId, numberOf } from "./places.js";
+
+/** Numbers of the documents in a place, ascending. */
+export function numbersIn(home: string, place: string): number[] {
+  return namesIn(join(home, place))
+    .map((name) => numberOf(name, ".json"))
+    .filter((n) => n !== undefined)
+    .sort((a, b) => a - b);
+}
+
+/** Ids of the documents in a place, in their order. Names that are no ids are somebody else's. */
+export function idsIn(home: string, place: string): string[] {
+  return namesIn(join(home, place))
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => name.slice(0, -".json".length))
+    .filter(isPlainId)
+    .sort();
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
