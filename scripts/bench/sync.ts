@@ -86,7 +86,13 @@ async function storedMs(changes: readonly Change[], count: number, bulkFrom?: nu
 }
 
 function configured(): Event {
-  return { kind: "configured", at, starting: true, upstreams: new Map([[label, { disabled: false, prefix: label }]]), policy: DEFAULT_POLICY };
+  return {
+    kind: "configured",
+    at,
+    starting: true,
+    upstreams: new Map([[label, { disabled: false, prefix: label }]]),
+    policy: DEFAULT_POLICY,
+  };
 }
 
 function step(world: World, bytes: string): { world: World; changes: readonly Change[] } {

@@ -6,7 +6,7 @@
  * Never: needed: it may be deleted at any time, and whatever is damaged in it is passed over and embedded again.
  */
 import { createReadStream } from "node:fs";
-import { open, readdir, stat } from "node:fs/promises";
+import { open, readdir, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { ensureFolder, type Files } from "../host/files.js";
@@ -59,6 +59,7 @@ export function openVectorCache(options: {
   const { folder, files, log } = options;
   const home = dirname(dirname(folder));
 
+  /** Last used first. */
   async function listed(): Promise<string[]> {
     const names = await readdir(folder).catch(() => []);
     const found = await Promise.all(
@@ -67,6 +68,18 @@ export function openVectorCache(options: {
         .map(async (name) => ({ path: join(folder, name), at: (await stat(join(folder, name))).mtimeMs })),
     );
     return found.sort((a, b) => b.at - a.at).map(({ path }) => path);
+  }
+
+  /**
+   * Makes room beside the space that begins. What has no vectors goes first: an endpoint that answers differently at each start must not
+   * take away what others took long to embed.
+   */
+  async function makeRoom(begun: string): Promise<void> {
+    const others = await Promise.all(
+      (await listed()).filter((path) => path !== begun).map(async (path) => ({ path, isEmpty: await hasNoVectors(path) })),
+    );
+    const kept = [...others.filter(({ isEmpty }) => !isEmpty), ...others.filter(({ isEmpty }) => isEmpty)];
+    for (const { path } of kept.slice(EMBEDDING_LIMITS.spacesKept - 1)) await files.unlink(path);
   }
 
   async function find(made: Embedder): Promise<string | undefined> {
@@ -85,17 +98,21 @@ export function openVectorCache(options: {
     const head = { format: vectorsFormat.id, identity, url, model, dimension: probe.length, probe: packed(probe) };
     await ensureFolder(files, folder, home);
     const path = join(folder, `${identity}.jsonl`);
+    // One of this name whose head cannot be read: nothing may be glued to what is left of it.
+    await files.unlink(path);
     await files.append(path, `${JSON.stringify(head)}\n`);
     await files.sync(path);
     await files.syncFolder(folder);
-    for (const old of (await listed()).slice(EMBEDDING_LIMITS.spacesKept)) await files.unlink(old);
+    await makeRoom(path);
     return path;
   }
 
   return {
     async spaceOf(made) {
       try {
-        const path = (await find(made)) ?? (await begin(made));
+        const known = await find(made);
+        if (known !== undefined) await noteUse(known);
+        const path = known ?? (await begin(made));
         return await openSpace(path, made.probe, files, log);
       } catch (error) {
         log("warn", `${folder} cannot be used; vectors last until the daemon stops: ${String(error)}`);
@@ -104,6 +121,29 @@ export function openVectorCache(options: {
       }
     },
   };
+}
+
+/** The file's time says when its vectors were last used; nothing depends on it but which file goes first. */
+async function noteUse(path: string): Promise<void> {
+  const now = new Date();
+  await utimes(path, now, now).catch(() => undefined);
+}
+
+/** Nothing behind the head, or no head. */
+async function hasNoVectors(path: string): Promise<boolean> {
+  const lines = createInterface({ input: createReadStream(path, { encoding: "utf8" }) });
+  let seen = 0;
+  try {
+    for await (const line of lines) {
+      seen += line === "" ? 0 : 1;
+      if (seen > 1) return false;
+    }
+  } catch {
+    // What cannot be read holds nothing.
+  } finally {
+    lines.close();
+  }
+  return true;
 }
 
 async function readHead(path: string): Promise<{ url: string; model: string; probe: string } | undefined> {
@@ -124,11 +164,9 @@ async function openSpace(
   files: Files,
   log: (level: "warn", text: string) => void,
 ): Promise<Space> {
-  const { places, bytes, torn, isCut } = await indexLines(path);
+  const { places, bytes, torn, cutBytes } = await indexLines(path);
+  let end = await mendEnd(path, files, { bytes, cutBytes });
   if (torn > 0) log("warn", `${path}: ${torn} damaged line${torn === 1 ? "" : "s"} passed over; those texts are embedded again.`);
-  let end = bytes;
-  // What is appended behind a torn last line begins on a line of its own.
-  let opening = isCut ? "\n" : "";
   let writing: Promise<void> = Promise.resolve();
   return {
     identity: basename(path, ".jsonl"),
@@ -155,8 +193,7 @@ async function openSpace(
     keep(rows) {
       writing = writing
         .then(async () => {
-          let block = opening;
-          opening = "";
+          let block = "";
           for (const [text, vector] of rows) {
             const line = JSON.stringify({ format: vectorFormat.id, text, vector: packed(vector) });
             places.set(text, { start: end + block.length, length: line.length });
@@ -175,8 +212,20 @@ async function openSpace(
   };
 }
 
-/** Lines are ASCII (digests and base64), so a length in characters is one in bytes. */
-async function indexLines(path: string): Promise<{ places: Map<string, Place>; bytes: number; torn: number; isCut: boolean }> {
+/** A line that was cut would stay damaged at every start: it goes, unless it is the head, which was read. Answers the file's length. */
+async function mendEnd(path: string, files: Files, { bytes, cutBytes }: { bytes: number; cutBytes: number }): Promise<number> {
+  if (cutBytes === 0) return bytes;
+  const isHead = bytes === 0;
+  await (isHead ? files.append(path, "\n") : files.truncate(path, bytes));
+  await files.sync(path);
+  return isHead ? cutBytes + 1 : bytes;
+}
+
+/**
+ * Where the whole lines lie; `bytes` without what is left of a last line that was cut. Lines are ASCII (digests and base64), so a length in characters is one in
+ * bytes.
+ */
+async function indexLines(path: string): Promise<{ places: Map<string, Place>; bytes: number; torn: number; cutBytes: number }> {
   const places = new Map<string, Place>();
   let [start, torn, first] = [0, 0, true];
   let rest = Buffer.alloc(0);
@@ -193,8 +242,8 @@ async function indexLines(path: string): Promise<{ places: Map<string, Place>; b
     }
     rest = data.subarray(at);
   }
-  const isCut = rest.length > 0;
-  return { places, bytes: start + rest.length, torn: torn + (isCut ? 1 : 0), isCut };
+  const cutBytes = rest.length;
+  return { places, bytes: start, torn: torn + (cutBytes > 0 && !first ? 1 : 0), cutBytes };
 }
 
 function readLine(line: string, text: string, dimension: number): Float32Array | undefined {

@@ -10,8 +10,11 @@
  */
 import type { JsonObject } from "../model/json.js";
 import { openExchanges, parsedJson, readBounded, type ClientOptions, type NoAnswer } from "./client.js";
-import { embeddingsBody, plainer, readEmbeddings, type EmbeddingsDialect } from "./embeddings-translate.js";
+import { embeddingsBody, plainer, readEmbeddings, type EmbeddingsDialect, type ReadEmbeddings } from "./embeddings-translate.js";
 import { complaintOf } from "./llm-translate.js";
+
+/** A text that no endpoint has a reason to refuse: tells whether it is one text, or the endpoint, that something is wrong with. */
+export const PLAIN_TEXT = "Send a short message to a person.";
 
 const PROBE = "Look up one order by its number; list, create, change and delete things on a server.";
 
@@ -22,8 +25,13 @@ export interface TextSenderOptions extends ClientOptions {
 }
 
 export type Embedded =
-  /** One place a text; undefined where the endpoint gave none that can be one. */
-  | { readonly kind: "vectors"; readonly probe: Float32Array; readonly vectors: readonly (Float32Array | undefined)[] }
+  /** One place a text; undefined where the endpoint gave none that can be one: `lacking` says how that looked. */
+  | {
+      readonly kind: "vectors";
+      readonly probe: Float32Array;
+      readonly vectors: readonly (Float32Array | undefined)[];
+      readonly lacking: string | undefined;
+    }
   /** It may pass. */
   | { readonly kind: "later"; readonly why: string; readonly said: string; readonly afterMs: number | undefined }
   /** These texts are not taken as they stand: too many, too long, or one of them refused. */
@@ -64,17 +72,47 @@ export function openTextSender(options: TextSenderOptions): SendTexts {
 function readAnswer(body: unknown, count: number, dialect: EmbeddingsDialect): Embedded {
   const later = (why: string, said = ""): Embedded => ({ kind: "later", why, said, afterMs: undefined });
   const read = readEmbeddings(body, count + 1);
-  if (read === undefined) {
-    const said = complaintOf(body as JsonObject | undefined) ?? "";
-    return later("the embeddings endpoint answered with no list of vectors", said);
+  switch (read.kind) {
+    case "no-list":
+      return later("the embeddings endpoint answered with no list of vectors", complaintOf(body as JsonObject | undefined) ?? "");
+    case "confused":
+      return later(`the embeddings endpoint gave ${read.how}: which vector is whose cannot be told`);
+    case "short": {
+      const why = `the embeddings endpoint gave ${tooFew(read.rows, count + 1)}`;
+      return count === 0 ? later(why) : { kind: "unfit", why, said: "" };
+    }
+    case "vectors":
+      return readRows(read, dialect);
   }
-  const [probe, ...vectors] = read;
-  if (probe === undefined) return later("the embeddings endpoint gave numbers that are no vector (none, null, or all zero)");
+}
+
+function readRows(read: Extract<ReadEmbeddings, { kind: "vectors" }>, dialect: EmbeddingsDialect): Embedded {
+  const [probe, ...vectors] = read.vectors;
+  if (probe === undefined) {
+    const why = "the embeddings endpoint gave numbers that are no vector (none, null, or all zero)";
+    return { kind: "later", why, said: "", afterMs: undefined };
+  }
   if (dialect.dimensions !== undefined && probe.length !== dialect.dimensions) {
     const why = `the embeddings endpoint gave ${probe.length} numbers a text where dimensions says ${dialect.dimensions}`;
     return { kind: "denied", why, said: "" };
   }
-  return { kind: "vectors", probe, vectors: vectors.map((vector) => (vector?.length === probe.length ? vector : undefined)) };
+  const whole = vectors.map((vector) => (vector?.length === probe.length ? vector : undefined));
+  return { kind: "vectors", probe, vectors: whole, lacking: lackingOf(read, probe.length) };
+}
+
+/** How those texts look that got no vector; undefined where all have theirs. */
+function lackingOf({ rows, vectors }: Extract<ReadEmbeddings, { kind: "vectors" }>, dimension: number): string | undefined {
+  if (rows < vectors.length) return `the embeddings endpoint gave ${tooFew(rows, vectors.length)}`;
+  const odd = vectors.find((vector) => vector?.length !== dimension);
+  if (odd !== undefined) return `the embeddings endpoint gave ${odd.length} numbers for one text and ${dimension} for another`;
+  return vectors.includes(undefined)
+    ? "the embeddings endpoint gave numbers that are no vector (none, null, or all zero)"
+    : undefined;
+}
+
+function tooFew(rows: number, texts: number): string {
+  const of = texts === 1 ? "one text" : `${texts} texts`;
+  return rows === 0 ? `no vector for ${of}` : `only ${rows} vector${rows === 1 ? "" : "s"} for ${of}`;
 }
 
 function isComplaint(status: number): boolean {

@@ -5,7 +5,7 @@
  * Speaks: texts in, request bodies out; any JSON in, unit vectors out.
  * Never: throws for what a server sent, or takes numbers that cannot be a vector ([L09]: null, NaN, all zero, another length).
  */
-import { isJsonObject, type JsonValue } from "../model/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 import { unit } from "../retrieve/vectors.js";
 
 /** Members of a request that not every server takes. */
@@ -31,18 +31,45 @@ export function plainer(dialect: EmbeddingsDialect, complaint: string): Embeddin
   return undefined;
 }
 
-/** One place a text, in order: its vector, or undefined where none came that could be one. Undefined = no list at all. */
-export function readEmbeddings(body: unknown, count: number): (Float32Array | undefined)[] | undefined {
+export type ReadEmbeddings =
+  /** One place a text, in order: its vector, or undefined where none came that could be one. */
+  | { readonly kind: "vectors"; readonly rows: number; readonly vectors: readonly (Float32Array | undefined)[] }
+  /** Fewer than texts, and no word of which texts they are for. */
+  | { readonly kind: "short"; readonly rows: number }
+  /** What is whose cannot be told. */
+  | { readonly kind: "confused"; readonly how: string }
+  | { readonly kind: "no-list" };
+
+/**
+ * Which vector is whose: by the rows' indexes, or by their order where no row has one. What is ambiguous is not taken: a vector of
+ * another text would be searched for ever.
+ */
+export function readEmbeddings(body: unknown, count: number): ReadEmbeddings {
   const rows = isJsonObject(body) ? body["data"] : undefined;
-  if (!Array.isArray(rows)) return undefined;
+  if (!Array.isArray(rows)) return { kind: "no-list" };
+  const places = rows.map((row) => (isJsonObject(row) ? row["index"] : undefined));
   const vectors: (Float32Array | undefined)[] = new Array<undefined>(count).fill(undefined);
-  rows.forEach((row, place) => {
-    if (!isJsonObject(row)) return;
-    const { index } = row;
-    const at = Number.isSafeInteger(index) ? Number(index) : place;
-    if (at >= 0 && at < count) vectors[at] = readVector(row["embedding"]);
-  });
-  return vectors;
+  if (places.every((place) => place === undefined || place === null)) {
+    if (rows.length < count) return { kind: "short", rows: rows.length };
+    if (rows.length > count) return { kind: "confused", how: `${rows.length} vectors for ${count} texts` };
+    rows.forEach((row, at) => (vectors[at] = isJsonObject(row) ? readVector(row["embedding"]) : undefined));
+    return { kind: "vectors", rows: rows.length, vectors };
+  }
+  const seen = new Set<number>();
+  for (const [at, place] of places.entries()) {
+    const how = misplaced(place, count, seen);
+    if (how !== undefined) return { kind: "confused", how };
+    seen.add(Number(place));
+    vectors[Number(place)] = readVector((rows[at] as JsonObject)["embedding"]);
+  }
+  return { kind: "vectors", rows: rows.length, vectors };
+}
+
+function misplaced(place: JsonValue | undefined, count: number, seen: ReadonlySet<number>): string | undefined {
+  if (place === undefined || place === null) return "some vectors with an index and some without";
+  if (typeof place !== "number" || !Number.isSafeInteger(place) || place < 0 || place >= count)
+    return `a vector under index ${JSON.stringify(place).slice(0, 20)} where ${count} texts were asked for`;
+  return seen.has(place) ? `two vectors under index ${place}` : undefined;
 }
 
 function readVector(value: JsonValue | undefined): Float32Array | undefined {

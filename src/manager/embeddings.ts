@@ -9,13 +9,14 @@
  *             ▲  └► in batches ────► whose? ─► kept, delivered      a fault: pause, doubled each time, and again
  *             └──────────────────────  └ another embedder's: everything is due anew
  */
-import { cleanText } from "../catalog/clean.js";
-import { redact } from "../host/redact.js";
 import { EMBEDDING_LIMITS } from "../model/policy.js";
 import type { Clock } from "../model/ports.js";
 import { NO_EMBEDDER, type DueText, type EmbeddedText, type Embedder, type NeedVector } from "../model/vectors.js";
 import { isSameEmbedder, type Space, type VectorCache } from "./embeddings-cache.js";
-import { openTextSender, type Embedded, type SendTexts } from "./embeddings-sender.js";
+import { batchFrom, keepRecent } from "./embeddings-batch.js";
+import { openTextSender, PLAIN_TEXT, type SendTexts } from "./embeddings-sender.js";
+import { Standing } from "./embeddings-standing.js";
+import { createChangeJudge, UNSTEADY, type ChangeJudge, type Refusal } from "./embeddings-whose.js";
 
 export type EmbeddingLimits = { readonly [Name in keyof typeof EMBEDDING_LIMITS]: number };
 
@@ -44,7 +45,8 @@ export interface Embeddings extends Embedder {
   stop(): Promise<void>;
 }
 
-type Fault = Exclude<Embedded, { kind: "vectors" }>;
+const ANOTHER = "another embedder answers than the one the tools were embedded by";
+const NOTHING = "the embeddings endpoint gave no vector for a text";
 
 export function createEmbeddings(options: EmbeddingsOptions): Embeddings {
   const limits: EmbeddingLimits = { ...EMBEDDING_LIMITS, ...options.limits };
@@ -65,20 +67,19 @@ class Endpoint implements Embeddings {
   /** Whose vectors are in force. */
   private space: Space | undefined;
   private settling: Promise<unknown> = Promise.resolve();
+  private readonly standing: Standing;
+  private readonly changes: ChangeJudge;
+  /** A need's strange answer is being looked into. */
+  private looking = false;
   /** Recent needs, oldest first. */
   private readonly needs = new Map<string, Float32Array>();
   /** Digests of texts that are asked for alone, and of those that no answer came for even so. */
   private readonly suspects = new Set<string>();
   private readonly refused = new Set<string>();
   private batchTexts: number;
-  private faults = 0;
-  private restsUntil = Number.NEGATIVE_INFINITY;
-  /** Why the last request came to nothing; undefined after one that did not. */
-  private away: string | undefined;
   private working: Promise<void> | undefined;
   private again = false;
   private timer: NodeJS.Timeout | undefined;
-  private pauseMs = 0;
   private stopped = false;
   private left = 0;
 
@@ -89,6 +90,9 @@ class Endpoint implements Embeddings {
     private readonly endRequests: () => void,
   ) {
     this.batchTexts = limits.batchTexts;
+    const { baseUrl: url, model, clock, log } = options;
+    this.standing = new Standing({ url, model, limits, clock, log, secrets: () => [...options.secrets(), options.apiKey ?? ""] });
+    this.changes = createChangeJudge({ limits, clock, ask: () => this.send([], limits.batchMs) });
   }
 
   wake(): void {
@@ -110,42 +114,54 @@ class Endpoint implements Embeddings {
 
   status(): string {
     const { model } = this.options;
-    if (this.away !== undefined) return `by words alone: ${this.away}; asked again by itself`;
-    if (this.space === undefined) return `${model}: not asked yet`;
+    if (this.standing.away !== undefined) return `by words alone: ${this.standing.away}; asked again by itself`;
+    if (this.space === undefined) return `${model}: ${this.isAsking() ? "asked, no answer yet" : "not asked yet"}`;
     const set = this.refused.size === 0 ? "" : `, ${this.refused.size} texts it does not take`;
-    return `${model} (${this.space.dimension} dimensions): ${this.left === 0 ? "all embedded" : `${this.left} texts to go`}${set}`;
+    const told = this.changes.isUnsteady() ? `; within the last hour, ${UNSTEADY}` : "";
+    const left = this.left === 0 ? "all embedded" : `${this.left} texts to go`;
+    return `${model} (${this.space.dimension} dimensions): ${left}${set}${told}`;
   }
 
   async embed(need: string): Promise<NeedVector> {
     const { space } = this;
     const known = space === undefined ? undefined : this.needs.get(need);
     if (space !== undefined && known !== undefined) return { kind: "vector", embedder: space.identity, vector: known };
-    if (space === undefined) return this.away === undefined ? { kind: "off" } : { kind: "failed", why: this.away };
-    if (this.options.clock.elapsedMs() < this.restsUntil)
-      return { kind: "failed", why: `${this.away ?? "faults"}; it is left alone for a while` };
+    if (space === undefined) {
+      if (this.standing.away !== undefined) return { kind: "failed", why: this.standing.away };
+      return this.isAsking() ? { kind: "failed", why: "the embeddings endpoint has not answered yet" } : { kind: "off" };
+    }
+    if (this.standing.isResting())
+      return { kind: "failed", why: `${this.standing.away ?? "faults"}; it is left alone for a while` };
     const made = await this.send([need], this.limits.needMs);
     if (made.kind !== "vectors") {
-      this.noteFault(made);
+      this.standing.failed(made);
       return { kind: "failed", why: made.why };
     }
-    this.noteAnswer();
     if (!isSameEmbedder(space.probe, made.probe)) {
       // Not waited for: this search goes by words, the next ones by the new embedder's vectors as they come.
-      void this.settle(made.probe).then(() => this.wake());
-      return { kind: "failed", why: "another embedder answers than the one the tools were embedded by; they are embedded anew" };
+      this.lookInto(made.probe);
+      return { kind: "failed", why: this.changes.isUnsteady() ? UNSTEADY : ANOTHER };
     }
     const [vector] = made.vectors;
-    if (vector === undefined) return { kind: "failed", why: "the embeddings endpoint gave no vector for this need" };
-    this.remember(need, vector);
+    if (vector === undefined)
+      return { kind: "failed", why: made.lacking ?? "the embeddings endpoint gave no vector for this need" };
+    this.standing.answered();
+    keepRecent(this.needs, need, vector, this.limits.needsKept);
     return { kind: "vector", embedder: space.identity, vector };
   }
 
-  private remember(need: string, vector: Float32Array): void {
-    this.needs.set(need, vector);
-    for (const oldest of this.needs.keys()) {
-      if (this.needs.size <= this.limits.needsKept) break;
-      this.needs.delete(oldest);
-    }
+  /** Something is due and the endpoint was asked for it. */
+  private isAsking(): boolean {
+    return this.working !== undefined || this.timer !== undefined;
+  }
+
+  private lookInto(probe: Float32Array): void {
+    if (this.looking || this.stopped) return;
+    this.looking = true;
+    void this.settle(probe)
+      .then((whose) => (whose === "other" ? this.wake() : undefined))
+      .catch((error: unknown) => this.options.log("error", `another embedder's vectors could not be begun: ${String(error)}`))
+      .finally(() => (this.looking = false));
   }
 
   /** Everything due, until nothing is, or a fault asks for a pause. */
@@ -175,7 +191,7 @@ class Endpoint implements Embeddings {
     if (kept.length > 0) await this.deliverKept(space, kept);
     const fresh = due.filter(({ digest }) => !space.has(digest));
     for (let at = 0; at < fresh.length && !this.stopped && this.space === space;) {
-      const batch = this.batchFrom(fresh, at);
+      const batch = batchFrom(fresh.slice(at, at + this.batchTexts), this.limits.batchChars, this.suspects);
       at += batch.length;
       if (!(await this.embedBatch(space, batch))) return false;
     }
@@ -189,20 +205,6 @@ class Endpoint implements Embeddings {
     }
   }
 
-  private batchFrom(due: readonly DueText[], from: number): DueText[] {
-    const [first] = due.slice(from, from + 1);
-    if (first === undefined) return [];
-    if (this.suspects.has(first.digest)) return [first];
-    const batch: DueText[] = [];
-    let chars = 0;
-    for (const one of due.slice(from, from + this.batchTexts)) {
-      chars += one.text().length;
-      if (batch.length > 0 && (chars > this.limits.batchChars || this.suspects.has(one.digest))) break;
-      batch.push(one);
-    }
-    return batch;
-  }
-
   /** False where a pause was asked for. */
   private async embedBatch(space: Space, batch: readonly DueText[]): Promise<boolean> {
     const made = await this.ask(batch);
@@ -211,11 +213,14 @@ class Endpoint implements Embeddings {
     const rows = new Map<string, Float32Array>();
     batch.forEach(({ digest }, i) => {
       const vector = made[i];
-      if (vector !== undefined) {
+      if (vector === undefined) this.suspects.add(digest);
+      else {
         rows.set(digest, vector);
         this.suspects.delete(digest);
-      } else this.doubt(digest, batch.length === 1);
+      }
     });
+    const [only] = batch;
+    if (batch.length === 1 && rows.size === 0 && only !== undefined) return await this.blame(only.digest);
     await space.keep(rows);
     await this.deliver(space, batch, rows);
     return true;
@@ -228,34 +233,44 @@ class Endpoint implements Embeddings {
       this.limits.batchMs,
     );
     if (made.kind === "vectors") {
-      this.noteAnswer();
+      const whose = await this.settle(made.probe);
+      if (whose === "unsure") {
+        if (!this.stopped) this.pause(undefined);
+        return undefined;
+      }
+      // An answer in which no text has a vector is none.
+      if (batch.length === 0 || made.vectors.some((vector) => vector !== undefined)) this.standing.answered();
       this.batchTexts = Math.min(this.limits.batchTexts, this.batchTexts * 2);
-      return (await this.settle(made.probe)) ? made.vectors : "other";
+      return whose === "ours" ? made.vectors : "other";
     }
     if (made.kind === "unfit" && batch.length > 0) {
       this.batchTexts = Math.max(1, batch.length >> 1);
       const [only] = batch;
       if (batch.length > 1 || only === undefined) return "unfit";
-      // Is it this text, or does the endpoint take none at all?
-      const alone = await this.send([], this.limits.batchMs);
-      if (alone.kind === "vectors") {
-        this.doubt(only.digest, true);
-        return "unfit";
-      }
+      return (await this.blame(only.digest)) ? "unfit" : undefined;
     }
-    if (this.stopped) return undefined;
-    this.noteFault(made);
-    this.pause(made.kind === "later" ? made.afterMs : this.limits.retryMostMs);
-    return undefined;
+    return this.refusedBy(made);
   }
 
-  /** A text without a vector is asked for alone the next time, and after that no more. */
-  private doubt(digest: string, wasAlone: boolean): void {
-    if (!wasAlone) this.suspects.add(digest);
+  /** A fault: told, and looked at again after a while. */
+  private refusedBy(fault: Refusal): undefined {
+    if (this.stopped) return;
+    this.standing.failed(fault);
+    this.pause(fault.kind === "later" ? fault.afterMs : this.limits.retryMostMs);
+  }
+
+  /** A text got no vector even alone: is it this text, or does the endpoint give none at all? False where a pause was asked for. */
+  private async blame(digest: string): Promise<boolean> {
+    const plain = await this.send([PLAIN_TEXT], this.limits.batchMs);
+    if (plain.kind !== "vectors") this.refusedBy(plain);
+    else if (plain.vectors[0] === undefined)
+      this.refusedBy({ kind: "later", why: plain.lacking ?? NOTHING, said: "", afterMs: undefined });
     else {
       this.refused.add(digest);
       this.options.log("warn", "the embeddings endpoint takes one text not; it is searched by words alone", { text: digest });
+      return true;
     }
+    return false;
   }
 
   private async deliver(space: Space, texts: readonly DueText[], vectors: ReadonlyMap<string, Float32Array>): Promise<void> {
@@ -267,52 +282,41 @@ class Endpoint implements Embeddings {
     if (rows.length > 0 && this.space === space) await this.options.deliver(space.identity, space.dimension, rows);
   }
 
-  /** Puts the space in force whose embedder answered so; true where it was in force before, or none was. One at a time. */
-  private settle(probe: Float32Array): Promise<boolean> {
+  /**
+   * Puts the space in force whose embedder answered so: "ours" where it was before, or none was; "other" once the endpoint keeps to it,
+   * "unsure" where it does not or cannot be asked. One at a time.
+   */
+  private settle(probe: Float32Array): Promise<"ours" | "other" | "unsure"> {
     const settled = this.settling.then(async () => {
-      if (this.space !== undefined && isSameEmbedder(this.space.probe, probe)) return true;
-      const { baseUrl: url, model } = this.options;
       const before = this.space;
+      if (before !== undefined) {
+        if (isSameEmbedder(before.probe, probe)) return "ours";
+        const verdict = await this.changes.judge(probe);
+        if (verdict.kind === "unsteady") this.standing.contradictedItself(verdict.isNews);
+        else if (verdict.kind !== "changed") this.standing.failed(verdict);
+        if (verdict.kind !== "changed") return "unsure";
+        this.standing.answered();
+      }
+      const { baseUrl: url, model } = this.options;
       const space = await this.options.cache.spaceOf({ url, model, probe });
       this.space = space;
       this.needs.clear();
       this.refused.clear();
       this.suspects.clear();
-      if (before === undefined) return true;
+      if (before === undefined) return "ours";
       const change =
         before.dimension === space.dimension ? "" : ` (${before.dimension} dimensions before, ${space.dimension} now)`;
       this.options.log("warn", `another embedder answers at ${url}${change}; tools and skills are embedded anew`, { model });
       await this.options.deliver(space.identity, space.dimension, []);
-      return false;
+      return "other";
     });
     this.settling = settled.catch(() => undefined);
     return settled;
   }
 
-  private noteAnswer(): void {
-    if (this.away !== undefined) this.options.log("info", "the embeddings endpoint answers again", { model: this.options.model });
-    this.away = undefined;
-    this.faults = 0;
-    this.pauseMs = 0;
-    this.restsUntil = Number.NEGATIVE_INFINITY;
-  }
-
-  private noteFault({ kind, why, ...rest }: Fault): void {
-    const quote = redact(cleanText(rest.said.slice(0, 2_000)).text, [...this.options.secrets(), this.options.apiKey ?? ""]).slice(
-      0,
-      300,
-    );
-    if (this.away !== why) this.options.log("warn", why, { model: this.options.model, ...(quote === "" ? {} : { said: quote }) });
-    this.away = why;
-    this.faults += 1;
-    if (this.faults < this.limits.restAfterFaults && kind !== "denied") return;
-    this.restsUntil = this.options.clock.elapsedMs() + this.limits.restMs;
-  }
-
-  /** Looks again after a while: what the endpoint asks for, or twice the last pause, at most the limit. */
+  /** Looks again after a while. */
   private pause(askedMs: number | undefined): void {
-    this.pauseMs = Math.min(this.limits.retryMostMs, Math.max(this.limits.retryMs, this.pauseMs * 2));
-    const ms = Math.min(this.limits.retryMostMs, Math.max(this.pauseMs, askedMs ?? 0));
+    const ms = this.standing.nextPauseMs(askedMs);
     this.timer = setTimeout(
       () => {
         this.timer = undefined;

@@ -373,6 +373,11 @@ export const EMBEDDING_LIMITS = Object.freeze({
   needsKept: 256,
   /** Cosine of two answers to the probe from which on they come from one embedder: machines differ in the last digits only. */
   probeLikeness: 0.999,
+  /** Further answers to the probe that must agree before another embedder is followed; twice as many after each change within `steadyMs`. */
+  changeAnswers: 2,
+  changeAnswersMost: 32,
+  /** For how long an endpoint is known for having changed, or for having contradicted itself. */
+  steadyMs: 60 * minutes,
   /** Embedders whose vectors are kept, the last used ones: people try models and go back. */
   spacesKept: 3,
   /** Rows of one event: larger ones would hold up the inbox. */
