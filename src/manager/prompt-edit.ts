@@ -7,9 +7,11 @@
  */
 import { z } from "zod";
 import type { ToolKey } from "../model/ids.js";
-import { isJsonObject, type JsonValue } from "../model/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 import { LLM_LIMITS } from "../model/policy.js";
 import type { DueSkill, MaintenanceInput } from "../model/ports.js";
+import type { StandingReason } from "../model/standing.js";
+import type { Skill } from "../model/skill.js";
 import type { Tool } from "../model/tool.js";
 import { propertiesOf } from "../maintain/fields.js";
 import { sectionText } from "../skills/mentions.js";
@@ -44,9 +46,8 @@ export interface EditCase {
 export function editCase(due: DueSkill, input: MaintenanceInput, near: (tool: Tool) => readonly ToolKey[]): EditCase {
   const mayUse = new Map<ToolKey, ReadonlySet<ToolKey>>();
   const moved = new Set<ToolKey>();
-  const evidence: string[] = due.standing.reasons.map(
-    (reason) => `${reason.rule} (${reason.level}) on ${reason.on}: ${reason.text}`,
-  );
+  const { reasons } = due.standing;
+  const evidence: string[] = reasonRows(reasons);
   for (const need of due.skill.contract.requires) {
     const key = need.tool as ToolKey;
     const present = input.tools.get(key);
@@ -54,25 +55,48 @@ export function editCase(due: DueSkill, input: MaintenanceInput, near: (tool: To
     if (present === undefined || verified?.digests.contract !== present.digests.contract) moved.add(key);
     if (present !== undefined) {
       mayUse.set(key, new Set([key]));
-      if (verified !== undefined && verified.digests.contract !== present.digests.contract) {
+      // A reason on the tool says what moved; that something did is worth a row only where none does.
+      const isSaid = reasons.some((reason) => reason.on === key);
+      if (!isSaid && verified !== undefined && verified.digests.contract !== present.digests.contract) {
         evidence.push(`${key} has another contract than verified: ${short(verified)} became ${short(present)}`);
       }
       continue;
     }
     const links = input.links.filter((link) => link.from === key && link.rejected === undefined);
     const departed = input.departed.get(key);
-    evidence.push(`${key} left the catalog${departed === undefined ? "" : ` after version ${departed.lastVersion}`}`);
+    if (!reasons.some((reason) => reason.on === key && GONE.has(reason.rule)))
+      evidence.push(`${key} left the catalog${departed === undefined ? "" : ` after version ${departed.lastVersion}`}`);
     for (const link of links) {
-      const how = link.confirmed === undefined ? link.level : "confirmed by a person";
-      evidence.push(
-        `lineage ${link.id} (${link.kind}, ${how}): ${link.from} to ${link.to.join(" and ")}; ${link.evidence.join("; ")}`,
+      // The reason on the tool that left names who took over, where somebody did.
+      const isNamed = reasons.some(
+        (reason) => reason.on === key && link.to.every((other) => reason.text.split(/[\s;,.]+/).includes(other)),
       );
+      const to = isNamed ? "" : ` to ${link.to.join(" and ")}`;
+      const how = link.confirmed === undefined ? link.level : "confirmed by a person";
+      evidence.push(`lineage ${link.id} (${link.kind}, ${how})${to}: ${link.evidence.join("; ")}`);
     }
     const successors = links.flatMap((link) => link.to as ToolKey[]);
-    const like = verified === undefined ? [] : near(verified);
+    // Beside a successor that lineage names only the likeliest others are worth their tokens.
+    const like =
+      verified === undefined ? [] : near(verified).slice(0, links.length > 0 ? LLM_LIMITS.nearBesideSuccessor : undefined);
     mayUse.set(key, new Set([...successors, ...like].filter((other) => input.tools.has(other))));
   }
   return { due, mayUse, moved, evidence: new Map(evidence.map((text, n) => [`e${n + 1}`, text])) };
+}
+
+/** Rules whose reason says that the tool left. */
+const GONE: ReadonlySet<string> = new Set(["T1", "T3"]);
+
+/** One row for what a rule found at a level on a tool, as far as a row is shown whole; a text that names the tool stands for itself. */
+function reasonRows(reasons: readonly StandingReason[]): string[] {
+  const rows: { of: string; text: string }[] = [];
+  for (const { rule, level, on, text } of reasons) {
+    const of = `${rule} ${level} ${on}`;
+    const row = rows.find((one) => one.of === of && one.text.length + text.length + 2 <= LLM_LIMITS.shownChars);
+    if (row === undefined) rows.push({ of, text: `${rule} (${level})${text.startsWith(`${on} `) ? "" : ` on ${on}`}: ${text}` });
+    else row.text += `; ${text}`;
+  }
+  return rows.map((row) => row.text);
 }
 
 const short = (tool: Tool): string => tool.digests.contract.slice(0, 12);
@@ -98,14 +122,20 @@ export function editPrompt(one: EditCase, input: MaintenanceInput, secrets: read
       "is set; where nothing says what it should be, the verdict is skip. Cite the numbers of the evidence you rest on.",
     ],
     blocks: [
-      { title: "The skill", rows: [{ skill: skill.name, tier: skill.tier, says: shown(skill.description, secrets) }] },
-      { title: "Its steps", rows: steps },
-      { title: "Its inputs", rows: inputs.map((line) => ({ input: shown(line.slice(2), secrets) })) },
-      { title: "What it requires", rows: requires },
+      // Each row says by its first field what it is; a fence of its own would cost more than that.
+      {
+        title: "The skill, its steps, its inputs and what it requires",
+        rows: [
+          { skill: skill.name, tier: skill.tier, says: shown(skill.description, secrets) },
+          ...steps,
+          ...inputs.map((line) => ({ input: shown(line.slice(2), secrets) })),
+          ...requires,
+        ],
+      },
       { title: "Evidence", rows: [...one.evidence].map(([id, text]) => ({ evidence: id, says: shown(text, secrets) })) },
       {
-        title: "The tools as they were",
-        rows: [...due.verified.values()].filter((tool) => isMoved(tool, input)).map((tool) => row(tool, secrets)),
+        title: "The tools as they were used",
+        rows: [...due.verified.values()].filter((tool) => isMoved(tool, input)).map((tool) => row(asUsed(tool, skill), secrets)),
       },
       { title: "The tools as they are", rows: offered(one, input).map((tool) => row(tool, secrets)) },
     ],
@@ -122,12 +152,40 @@ function isMoved(tool: Tool, input: MaintenanceInput): boolean {
   return input.tools.get(tool.key)?.digests.contract !== tool.digests.contract;
 }
 
+/** Of a tool as it was only what the skill sets, must set and reads bears on an edit: the rest is gone and was never used. */
+function asUsed(tool: Tool, skill: Skill): Tool {
+  const needs = skill.contract.requires.filter((need) => need.tool === tool.key);
+  const required: unknown = tool.inputSchema["required"];
+  const set = new Set([...(Array.isArray(required) ? required : []), ...needs.flatMap((need) => need.params.map(rootOf))]);
+  const read = new Set(needs.flatMap((need) => need.reads.map(rootOf)));
+  const { outputSchema } = tool;
+  return {
+    ...tool,
+    inputSchema: withProperties(tool.inputSchema, set),
+    ...(isJsonObject(outputSchema) ? { outputSchema: withProperties(outputSchema, read) } : {}),
+  };
+}
+
+/** `address.city` and `lines[].id` stand in `address` and `lines`. */
+const rootOf = (field: string): string => /^[^.[]*/.exec(field)?.[0] ?? field;
+
+function withProperties(schema: JsonObject, kept: ReadonlySet<unknown>): JsonObject {
+  const properties = schema["properties"];
+  if (!isJsonObject(properties)) return schema;
+  return { ...schema, properties: Object.fromEntries(Object.entries(properties).filter(([name]) => kept.has(name))) };
+}
+
 function row(tool: Tool, secrets: readonly string[]): Record<string, JsonValue> {
   const returns = isJsonObject(tool.outputSchema) ? Object.keys(propertiesOf(tool.outputSchema)) : [];
   return {
     tool: tool.key,
-    signature: shownTool(tool, secrets),
+    signature: withoutKey(shownTool(tool, secrets), tool.key),
     effect: effectOf(tool),
     ...(returns.length === 0 ? {} : { returns: returns.slice(0, 40) }),
   };
+}
+
+/** A signature begins with the key, which stands in a field of its own here. */
+function withoutKey(signature: string, key: ToolKey): string {
+  return signature.startsWith(`${key}(`) ? signature.slice(key.length) : signature;
 }

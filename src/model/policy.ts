@@ -343,6 +343,8 @@ export const LLM_LIMITS = Object.freeze({
   shownSkills: 24,
   /** Tools like one that left, for the model to choose a successor from. */
   nearTools: 6,
+  /** The same where lineage names a successor: enough to see that another would be likelier. */
+  nearBesideSuccessor: 2,
   /** Characters of one description, of one step and of the whole task in a prompt. */
   shownChars: 300,
   stepChars: 600,

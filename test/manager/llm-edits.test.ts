@@ -165,8 +165,7 @@ describe("an edit by a model", () => {
       { tool: "shop/void_order", contractDigest: VOID.digests.contract, params: ["order_ref", "reason"], reads: ["status"] },
     ]);
     expect(edit.evidence).toEqual([
-      "T1 (breaking) on shop/cancel_order: shop/cancel_order moved.",
-      "shop/cancel_order left the catalog after version 1",
+      "T1 (breaking): shop/cancel_order moved.",
       "model scripted: Voiding is what cancelling is called now.",
     ]);
   });
