@@ -55,6 +55,7 @@ import { createUpstreams } from "./upstream/upstreams.js";
 import { rebuild } from "./world/rebuild.js";
 import { dueTexts, tendVectors } from "./world/vectors.js";
 import { questionId } from "./world/samples.js";
+import { knownSource } from "./world/upstream-skills.js";
 
 export interface ComposeOptions {
   readonly home: string;
@@ -309,6 +310,7 @@ async function openUpstreams(
     policy: config.policy,
     post: (event) => void steward.post(event).catch(() => undefined),
     known: () => steward.world().catalog.tools,
+    knownSkill: (label, uri) => knownSource(steward.world(), label, uri),
     clock: systemClock(),
     log: say,
     baseEnv: baseEnv(options.env),
@@ -326,7 +328,9 @@ async function openUpstreams(
 
 /** The event that puts a configuration in force; `starting`: nothing is connected yet. */
 export function configuredEvent(config: Config, at: string, starting: boolean): Event {
-  const upstreams = new Map([...config.upstreams].map(([label, { disabled, prefix }]) => [label, { disabled, prefix }] as const));
+  const upstreams = new Map(
+    [...config.upstreams].map(([label, { disabled, prefix, skills }]) => [label, { disabled, prefix, skills }] as const),
+  );
   return { kind: "configured", at, starting, upstreams, policy: config.policy };
 }
 

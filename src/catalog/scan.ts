@@ -41,12 +41,17 @@ const QUOTE = 120;
  * upstreams' tools.
  */
 export function scanTool(tool: Tool, neighbours?: Neighbours, rules: readonly ScanRule[] = SCAN_RULES): ScanFinding[] {
+  return scanTexts(tool.document, neighbours, rules);
+}
+
+/** The same for any texts of others: every string of the value, members' names included. */
+export function scanTexts(value: JsonValue, neighbours?: Neighbours, rules: readonly ScanRule[] = SCAN_RULES): ScanFinding[] {
   const found = new Map<string, ScanFinding>();
   const note = (finding: ScanFinding): void => {
     const key = `${finding.code} ${finding.match}`;
     if (!found.has(key)) found.set(key, finding);
   };
-  for (const { where, text } of textsOf(tool.document, "")) {
+  for (const { where, text } of textsOf(value, "")) {
     for (const finding of hiddenIn(text, where)) note(finding);
     if (text.length < SHORTEST) continue;
     const plain = cleanText(text).text.normalize("NFKC").replace(/\s+/g, " ");

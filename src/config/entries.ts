@@ -12,6 +12,7 @@ import type { HttpUpstream, StdioUpstream, UpstreamConfig } from "../model/confi
 import type { UpstreamLabel } from "../model/ids.js";
 import type { Policy } from "../model/policy.js";
 import type { Problem } from "../model/problem.js";
+import { SKILL_MODES } from "../model/upstream-skills.js";
 import { readAmount, BOUNDS } from "./amounts.js";
 import { expand } from "./expand.js";
 import { FOREIGN_MEMBERS, ownSpelling, upstreamSettings, writtenServer } from "./written.js";
@@ -211,6 +212,9 @@ function readSettings(label: UpstreamLabel, settings: unknown, context: EntryCon
   const era = checked["era"];
   if (era !== undefined && era !== "legacy" && era !== "modern")
     note(context, `${where}.era`, "setting-invalid", 'It has to be "legacy" or "modern". It is found out instead.');
+  const skills = SKILL_MODES.find((mode) => mode === checked["skills"]);
+  if (checked["skills"] !== undefined && skills === undefined)
+    note(context, `${where}.skills`, "setting-invalid", 'It has to be "forward", "import" or "off". They are forwarded.');
   return {
     label,
     disabled: false,
@@ -220,6 +224,7 @@ function readSettings(label: UpstreamLabel, settings: unknown, context: EntryCon
     idleStopMs: ms("idleStopMs"),
     forwardHeaders: forward,
     ...(era === "legacy" || era === "modern" ? { era } : {}),
+    ...(skills === undefined ? {} : { skills }),
   };
 }
 

@@ -6,6 +6,7 @@
  * Never: expands variables or fills in defaults (config.ts).
  */
 import { z } from "zod";
+import { SKILL_MODES } from "../model/upstream-skills.js";
 import { BOUNDS, type Bound } from "./amounts.js";
 
 /** Version of the `steward` section. Without a `format` it is the present one. */
@@ -47,6 +48,10 @@ export const upstreamSettings = z.strictObject({
     .optional()
     .describe("Names of inbound headers that may be forwarded to this upstream. Default none."),
   era: z.enum(["legacy", "modern"]).optional().describe("Protocol era to speak; default: found out."),
+  skills: z
+    .enum(SKILL_MODES)
+    .optional()
+    .describe("Skills that it serves: passed on under its label (default), taken into the library as well, or neither."),
 });
 
 export const endpointSettings = z.strictObject({

@@ -20,6 +20,7 @@ import type { ListedTool, Tool } from "./tool.js";
 import type { EmbeddedText } from "./vectors.js";
 import type { ViewRecord } from "./view.js";
 import type { Problem } from "./problem.js";
+import type { UpstreamSkills } from "./upstream-skills.js";
 
 export type Change =
   | {
@@ -50,6 +51,7 @@ export type Change =
     }
   | { readonly kind: "standings"; readonly set: ReadonlyMap<SkillName, Standing>; readonly drop: readonly SkillName[] }
   | { readonly kind: "pinned"; readonly skill: SkillName; readonly pin: { readonly at: string; readonly by: string } | undefined }
+  | { readonly kind: "upstream-skills"; readonly label: UpstreamLabel; readonly taken: UpstreamSkills }
   | { readonly kind: "episode"; readonly episode: Episode }
   | { readonly kind: "call"; readonly line: CallLine }
   | { readonly kind: "flows"; readonly set: ReadonlyMap<string, SeenFlow> }
@@ -65,7 +67,13 @@ export type Change =
       readonly set: ReadonlyMap<string, { readonly skill: string; readonly why: string; readonly at: string }>;
     }
   /** In memory only: comes from the configuration, not from the store. */
-  | { readonly kind: "policy"; readonly policy: Policy; readonly prefixes: ReadonlyMap<UpstreamLabel, string> }
+  | {
+      readonly kind: "policy";
+      readonly policy: Policy;
+      readonly prefixes: ReadonlyMap<UpstreamLabel, string>;
+      /** Upstreams whose skills are taken into the library. */
+      readonly skillsFrom: ReadonlySet<UpstreamLabel>;
+    }
   | { readonly kind: "calibration"; readonly calibration: Calibration }
   /** In memory only: the embedder's cache keeps them. */
   | { readonly kind: "vectors"; readonly embedder: string; readonly dimension: number; readonly rows: readonly EmbeddedText[] }

@@ -8,6 +8,7 @@
 import type { UpstreamLabel } from "./ids.js";
 import type { Policy } from "./policy.js";
 import type { Problem } from "./problem.js";
+import type { SkillMode } from "./upstream-skills.js";
 
 export type UpstreamConfig = StdioUpstream | HttpUpstream;
 interface UpstreamCommon {
@@ -21,6 +22,8 @@ interface UpstreamCommon {
   readonly idleStopMs: number;
   /** Protocol era to speak; default: found out, and legacy where the upstream speaks both. */
   readonly era?: "legacy" | "modern" | undefined;
+  /** What becomes of skills that it serves; default `forward`. */
+  readonly skills?: SkillMode | undefined;
 }
 export interface StdioUpstream extends UpstreamCommon {
   readonly kind: "stdio";

@@ -16,6 +16,7 @@ import type { PatternQuestion } from "./sample.js";
 import type { LockEntry, WrittenSkill } from "./skill.js";
 import type { ListedTool, Tool } from "./tool.js";
 import type { EmbeddedText } from "./vectors.js";
+import type { RefusedSkill, ServedFolder, SkillMode } from "./upstream-skills.js";
 import type { ViewRecord } from "./view.js";
 
 export type Event =
@@ -29,7 +30,10 @@ export type Event =
       readonly kind: "configured";
       readonly at: Instant;
       readonly starting: boolean;
-      readonly upstreams: ReadonlyMap<UpstreamLabel, { readonly disabled: boolean; readonly prefix: string }>;
+      readonly upstreams: ReadonlyMap<
+        UpstreamLabel,
+        { readonly disabled: boolean; readonly prefix: string; readonly skills?: SkillMode | undefined }
+      >;
       readonly policy: Policy;
     }
   /** A complete successful listing of one upstream (never a half one). */
@@ -114,6 +118,15 @@ export type Event =
       readonly verified?: ReadonlyMap<SkillName, LockEntry["verified"]> | undefined;
       /** Definitions of that lock, by document digest. */
       readonly definitions?: ReadonlyMap<string, ListedTool> | undefined;
+    }
+  /** All skills that an upstream serves, read whole (never half a list). */
+  | {
+      readonly kind: "skills-served";
+      readonly at: Instant;
+      readonly label: UpstreamLabel;
+      readonly found: readonly ServedFolder[];
+      /** In the list, and not readable as they should be: what was taken of them before stays. */
+      readonly refused: readonly RefusedSkill[];
     }
   | {
       readonly kind: "skill-pinned";

@@ -114,6 +114,8 @@ export interface SkillSummary {
   readonly standing: Standing;
   readonly pinned: boolean;
   readonly tools: readonly string[];
+  /** Where a skill is taken from that an upstream serves, while it is as it was taken. */
+  readonly origin?: { readonly upstream: string; readonly uri: string; readonly served: boolean } | undefined;
 }
 export interface SkillDetail extends SkillSummary {
   readonly text: string;
@@ -230,8 +232,10 @@ export interface Operations {
   /** `at`: as the library stood, and would have been judged, while that catalog version was in force. */
   skills(filter: { tier?: string; standing?: string; at?: number }): Promise<readonly SkillSummary[]>;
   skill(name: string): Promise<SkillDetail>;
-  /** Active skills that this caller may use all tools of. */
+  /** Active skills that this caller may use all tools of; those taken from an upstream are passed on as the upstream's. */
   servedSkills(caller: Caller): ServedSkills;
+  /** Why a skill of an upstream, or a file of one (URIs as the upstream spells them), is not passed on; undefined where it is. */
+  skillWithheld(label: string, uri: string, what: "skill" | "file"): string | undefined;
   /** Text of one file of such a skill; undefined where it has none of this name. Throws Fault `skill-unknown`. */
   servedFile(skill: string, path: string, caller: Caller): string | undefined;
   skillHistory(name: string): Promise<readonly SkillRevision[]>;

@@ -176,6 +176,9 @@ export const UPSTREAM_LIMITS = Object.freeze({
   listPages: 1_000,
   listTools: 20_000,
   listMs: 5 * minutes,
+  /** Skills that are taken in from one upstream, and the bytes of their files together. */
+  skills: 1_000,
+  skillBytes: 64 * 1024 * 1024,
   /** list_changed: calm before a refresh, the shortest interval between two, and how far no-op refreshes stretch it. */
   refreshDelayMs: 50,
   refreshIntervalMs: 500,

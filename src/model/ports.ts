@@ -19,6 +19,7 @@ import type { PatternAnswer, Sample } from "./sample.js";
 import type { LibraryRevisionRecord, LockEntry } from "./skill.js";
 import type { Standing } from "./standing.js";
 import type { ListedTool } from "./tool.js";
+import type { UpstreamSkills } from "./upstream-skills.js";
 import type { ViewDecisions, ViewRecord, ViewRequest } from "./view.js";
 
 /** Everything on disc that the world is rebuilt from. */
@@ -46,6 +47,8 @@ export interface Ground {
   readonly flows: ReadonlyMap<string, SeenFlow>;
   readonly samples: ReadonlyMap<ToolKey, readonly Sample[]>;
   readonly patterns: ReadonlyMap<string, PatternAnswer>;
+  /** Skills taken in from upstreams, by label. */
+  readonly upstreamSkills: ReadonlyMap<UpstreamLabel, UpstreamSkills>;
   /** Count of kept evidence records. */
   readonly evidence: number;
   /** What was damaged, set aside, repaired or migrated while reading. */
@@ -237,5 +240,7 @@ export interface UpstreamStatus {
   readonly noiseLines: number;
   /** Prefix of exposed names where it is not the label; `""` shows names and URIs as the upstream spells them. */
   readonly prefix?: string | undefined;
+  /** What becomes of skills that it serves; default `forward`. */
+  readonly skills?: import("./upstream-skills.js").SkillMode | undefined;
 }
 export type { JsonValue };

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { defineFormat } from "./format.js";
 
 export const reasonSchema = z.object({
-  /** The tool, or the skill (`skill:<name>`), that causes it. */
+  /** The tool, the skill (`skill:<name>`) or the serving upstream (`upstream:<label>`) that causes it. */
   on: z.string(),
   rule: z.string(),
   level: z.enum(["compatible", "review", "dangerous", "unknown", "breaking", "safety"]),
@@ -19,7 +19,7 @@ export type StandingReason = z.infer<typeof reasonSchema>;
 
 export const standingSchema = z.object({
   standing: z.enum(["active", "inactive"]),
-  /** Short word for the table when inactive: `broken`, `held`, `unreachable`, `dependency`, `missing`. */
+  /** Short word for the table when inactive: `broken`, `held`, `unreachable`, `dependency`, `missing`, `unserved`. */
   because: z.string().optional(),
   needsReview: z.boolean(),
   /** True where recorded arguments were validated and nothing else fired. */

@@ -10,6 +10,7 @@ import { pathsOf } from "../graph/reach.js";
 import { planImport } from "../skills/import.js";
 import { lintLibrary } from "../skills/lint.js";
 import type { World } from "../world/world.js";
+import { servingOf, servings } from "../world/upstream-skills.js";
 import type { Desk } from "./desk.js";
 
 export function listSkills(world: World, filter: { tier?: string; standing?: string }): SkillSummary[] {
@@ -30,7 +31,15 @@ function summaryOf(world: World, skill: Skill): SkillSummary {
     standing: world.standings.get(skill.name) ?? UNSETTLED,
     pinned: world.pinned.has(skill.name),
     tools: skill.contract.requires.map((need) => need.tool),
+    ...originOf(world, skill),
   };
+}
+
+function originOf(world: World, skill: Skill): Pick<SkillSummary, "origin"> {
+  const serving = servingOf(world, skill);
+  if (serving === undefined) return {};
+  const { label, taken } = serving;
+  return { origin: { upstream: label, uri: taken.uri, served: taken.served } };
 }
 
 function requireSkill(world: World, name: string): Skill {
@@ -163,8 +172,17 @@ export async function revertLibrary(
   return { revision: desk.steward.world().library.revision, changed: (answer["changed"] as string[] | undefined) ?? [] };
 }
 
+const RENAMED: ReadonlySet<string> = new Set(["name-not-folder", "name-taken-as"]);
+
 export function lintSkills(desk: Desk): readonly Problem[] {
-  return lintLibrary(desk.steward.world().library);
+  const { library, upstreamSkills, skillsFrom } = desk.steward.world();
+  const unread = [...upstreamSkills].flatMap(([label, { refused }]) =>
+    skillsFrom.has(label) ? refused.map(({ uri, code, text }) => ({ code, where: `${label}: ${uri}`, text })) : [],
+  );
+  // Label before name is how we know it here; the upstream's own name in the file is right where it is served.
+  const renamed = new Set([...servings({ upstreamSkills }).keys()].map((name) => `${name}/SKILL.md`));
+  const own = lintLibrary(library).filter(({ code, where }) => !(RENAMED.has(code) && renamed.has(where)));
+  return [...own, ...unread];
 }
 
 /** Why a skill stands as it does: every tool and skill it rests on, the way there, and what stands at its end. */

@@ -29,7 +29,7 @@ import {
   whyOf,
 } from "./library.js";
 import { listReports, maintain, readReport } from "./maintenance.js";
-import { servedFile, servedSkills } from "./served.js";
+import { servedFile, servedSkills, skillWithheld } from "./served.js";
 import { searchCatalog, worldAt } from "./past.js";
 import { listPins, pinCatalog } from "./pins.js";
 import { listVersions, readManifest } from "./versions.js";
@@ -70,6 +70,7 @@ export function createOperations(desk: Desk): Operations {
     skills: async ({ at, ...filter }) => listSkills(await worldAt(desk, at), filter),
     skill: async (name) => readSkill(desk, name),
     servedSkills: (caller) => servedSkills(desk, caller),
+    skillWithheld: (label, uri, what) => skillWithheld(desk, label, uri, what),
     servedFile: (name, path, caller) => servedFile(desk, name, path, caller),
     skillHistory: (name) => skillHistory(desk, name),
     approveSkill: (name, caller) => approveSkill(desk, name, caller),

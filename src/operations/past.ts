@@ -64,6 +64,7 @@ async function travel(desk: Desk, present: World, version: number): Promise<Worl
     flows: present.flows,
     samples: present.samples,
     patterns: present.patterns,
+    upstreamSkills: new Map(),
     evidence: 0,
     problems: [],
   };

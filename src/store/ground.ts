@@ -74,6 +74,9 @@ export async function readGround(options: {
     flows: new Map(Object.entries(smalls.flows.value.flows)),
     samples: await readSamples(shelf, problems),
     patterns: new Map(Object.entries(smalls.patterns.value.answers)),
+    upstreamSkills: new Map(
+      Object.entries(smalls.upstreamSkills.value.upstreams).map(([label, taken]) => [label as UpstreamLabel, taken]),
+    ),
     evidence: countEvidence(shelf.home),
     problems,
   };

@@ -33,6 +33,7 @@ export const places = {
   samples: "state/samples",
   samplesOf: (digest: string) => `state/samples/${digest}.json`,
   patterns: "state/patterns.json",
+  upstreamSkills: "state/upstream-skills.json",
   catalogPins: "state/catalog-pins.json",
   evidence: "state/evidence",
   evidenceOf: (digest: string) => `state/evidence/${digest}.json`,

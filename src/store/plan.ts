@@ -13,6 +13,7 @@ import type { rejectedFormat } from "../model/maintenance.js";
 import { samplesFormat, type patternAnswersFormat } from "../model/sample.js";
 import type { LibraryRevisionRecord, Lock } from "../model/skill.js";
 import type { standingsFormat } from "../model/standing.js";
+import type { upstreamSkillsFormat } from "../model/upstream-skills.js";
 import type { z } from "zod";
 import type { lineageFormat } from "../model/lineage.js";
 import { renderDocument } from "./documents.js";
@@ -31,6 +32,7 @@ export interface Smalls {
   readonly catalogPins: z.infer<typeof catalogPinsFormat.schema>;
   readonly experience: z.infer<typeof experienceFormat.schema>;
   readonly patterns: z.infer<typeof patternAnswersFormat.schema>;
+  readonly upstreamSkills: z.infer<typeof upstreamSkillsFormat.schema>;
   readonly lock: Lock;
 }
 export type SmallName = keyof Smalls;
@@ -146,6 +148,12 @@ function plan(draft: Draft, change: Change, now: Smalls): void {
       return;
     case "patterns":
       draft.smalls.patterns = { ...current("patterns"), answers: Object.fromEntries(change.answers) };
+      return;
+    case "upstream-skills":
+      draft.smalls.upstreamSkills = {
+        ...current("upstreamSkills"),
+        upstreams: withEntry(current("upstreamSkills").upstreams, change.label, change.taken),
+      };
       return;
     case "report":
       draft.documents.push({ place: places.report(plainId(change.report.id)), document: change.report });

@@ -24,6 +24,7 @@ import type { Problem } from "../model/problem.js";
 import { patternAnswersFormat } from "../model/sample.js";
 import { lockFormat } from "../model/skill.js";
 import { standingsFormat } from "../model/standing.js";
+import { upstreamSkillsFormat } from "../model/upstream-skills.js";
 import { createBulk } from "./bulk.js";
 import { createCommitter, type SmallDocuments } from "./commit.js";
 import { ensureOperatorToken, readDaemon, writeDaemon } from "./daemon.js";
@@ -278,6 +279,10 @@ export function openSmalls(shelf: DocumentShelf): SmallDocuments {
       calibration: NO_CALIBRATION,
     }),
     flows: smallDocument(shelf, flowsFormat, places.flows, { format: flowsFormat.id, flows: {} }),
+    upstreamSkills: smallDocument(shelf, upstreamSkillsFormat, places.upstreamSkills, {
+      format: upstreamSkillsFormat.id,
+      upstreams: {},
+    }),
     // The revision's record repeats it, and people look into this folder.
     lock: smallDocument(
       shelf,
@@ -300,6 +305,7 @@ function valuesOf(smalls: SmallDocuments): Smalls {
     catalogPins: smalls.catalogPins.value,
     experience: smalls.experience.value,
     patterns: smalls.patterns.value,
+    upstreamSkills: smalls.upstreamSkills.value,
     lock: smalls.lock.value,
   };
 }

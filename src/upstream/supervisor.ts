@@ -9,7 +9,7 @@
  *                └────────▶ away ⇄ up     parked = a person is needed; disabled = not configured to run
  */
 import { randomUUID } from "node:crypto";
-import { isSecretName, redact } from "../host/redact.js";
+import { redact } from "../host/redact.js";
 import type { UpstreamConfig } from "../model/config.js";
 import type { Event } from "../model/event.js";
 import { Fault } from "../model/fault.js";
@@ -30,10 +30,12 @@ import type { ProcessRecord } from "./reap.js";
 import { ConnectFailed, textOf, Unanswered } from "./session.js";
 import type { Era, Greeting, Session, SessionEvents, UpstreamLog } from "./session.js";
 import type { createStarts } from "./starts.js";
+import { keepSkills } from "./skills/keep.js";
 import { openStdio } from "./stdio.js";
 import { createSubscriptions } from "./subscriptions.js";
 import { createTail } from "./tail.js";
 import type { Tail } from "./tail.js";
+import { secretsOf, targetOf } from "./target.js";
 import { METHOD } from "./translate.js";
 
 export interface SupervisorOptions {
@@ -41,6 +43,8 @@ export interface SupervisorOptions {
   readonly policy: Policy;
   readonly post: (event: Event) => Promise<void> | void;
   readonly known: () => ReadonlyMap<ToolKey, Tool>;
+  /** Digest over the files that were taken from a skill's URI last. */
+  readonly knownSkill: (uri: string) => string | undefined;
   readonly clock: Clock;
   readonly log: UpstreamLog;
   readonly baseEnv: Readonly<Record<string, string>>;
@@ -150,12 +154,27 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     },
   });
 
+  const skills = keepSkills({
+    label,
+    session: () => link.current(),
+    wanted: () => config.skills === "import",
+    known: options.knownSkill,
+    post,
+    now: () => clock.now(),
+    elapsedMs,
+    timeoutMs: () => config.connectTimeoutMs,
+    pollMs: policy.pollMs,
+    log,
+  });
+
   async function open({ signal, closed }: { signal: AbortSignal; closed: (reason: string) => void }): Promise<Session> {
     tail = createTail(UPSTREAM_LIMITS.stderrTailBytes, redacted);
     const mine = tail;
     const events: SessionEvents = {
       onChanged: (list) => {
         if (list === "tools") lister.changed();
+        // A stream that was opened anew says `tools` too: what moved meanwhile was not heard.
+        if (list !== "prompts") skills.changed();
       },
       onNotification: options.onNotification,
       onClosed: closed,
@@ -206,7 +225,11 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
         session.request({ ...within(config.connectTimeoutMs), method: METHOD.subscribe, params: { uri } }).catch(() => undefined);
     }
     firstListing = lister.now("start");
-    firstListing.catch(() => undefined);
+    // Skills after tools: what a skill says of tools is read against those that are there.
+    firstListing
+      .catch(() => undefined)
+      .then(skills.now)
+      .catch(() => undefined);
   }
 
   /** After a silence and while no call runs: an upstream that gives no sign of life is started anew. */
@@ -263,6 +286,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
         await link.ready("call");
         // A connection that was just made lists by itself.
         await (fresh ? firstListing : lister.now("sync"));
+        await skills.now();
         return { ok: true };
       } catch (error) {
         return { ok: false, reason: reasonOf(textOf(error)) };
@@ -283,14 +307,18 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       failures: counters.failures + calls.counters.failures,
       stderrTail: tail.text(),
       noiseLines: counters.noiseLines,
+      skills: config.skills,
     }),
     adjust(next) {
+      const begins = next.skills === "import" && config.skills !== "import";
       config = next;
       idle.watch();
+      if (begins && link.current() !== undefined) void skills.now();
     },
     async stop() {
       idle.stop();
       lister.stop();
+      skills.stop();
       await link.stop();
     },
   };
@@ -312,17 +340,4 @@ function orCancelled<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener("abort", cancel, { once: true });
     shared.then(resolve, reject).finally(() => signal.removeEventListener("abort", cancel));
   });
-}
-
-/** What is connected to, whatever it is called. */
-export function targetOf(config: UpstreamConfig): string {
-  return config.kind === "stdio"
-    ? JSON.stringify([config.command, config.args, config.cwd ?? null])
-    : JSON.stringify([config.transport, config.url]);
-}
-
-/** Values that may be secret: every configured header, and variables whose names say so. */
-function secretsOf(config: UpstreamConfig): readonly string[] {
-  if (config.kind === "http") return Object.values(config.headers).flatMap((value) => [value, value.replace(/^\S+\s+/, "")]);
-  return Object.entries(config.env).flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
 }

@@ -19,8 +19,9 @@ import type { Tool } from "../model/tool.js";
 import type { ProcessRecord } from "./reap.js";
 import type { Era, UpstreamLog } from "./session.js";
 import { createStarts } from "./starts.js";
-import { superviseUpstream, targetOf } from "./supervisor.js";
+import { superviseUpstream } from "./supervisor.js";
 import type { Supervisor } from "./supervisor.js";
+import { targetOf } from "./target.js";
 
 export interface UpstreamsOptions {
   readonly configs: ReadonlyMap<UpstreamLabel, UpstreamConfig>;
@@ -28,6 +29,8 @@ export interface UpstreamsOptions {
   readonly post: (event: Event) => Promise<void> | void;
   /** The catalog's tools: what did not move since an earlier run is not read again. */
   readonly known?: (() => ReadonlyMap<ToolKey, Tool>) | undefined;
+  /** Digest over the files that were taken from a skill's URI last: those are not read again. */
+  readonly knownSkill?: ((label: UpstreamLabel, uri: string) => string | undefined) | undefined;
   readonly clock: Clock;
   readonly log: UpstreamLog;
   /** The daemon's environment; upstreams get what is safe of it. */
@@ -64,6 +67,7 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
       policy: options.policy,
       post: options.post,
       known: options.known ?? (() => new Map()),
+      knownSkill: (uri) => options.knownSkill?.(config.label, uri),
       clock: options.clock,
       log: options.log,
       baseEnv: options.baseEnv,

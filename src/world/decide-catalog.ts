@@ -16,6 +16,7 @@ import { traceLineage } from "./decide-lineage.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
 import { putRevision, type SkillWrite } from "./revise.js";
+import { takenFrom } from "./upstream-skills.js";
 import { isOffered, type Known } from "./world.js";
 
 type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
@@ -29,13 +30,14 @@ export function decideListing(draft: Draft, event: Of<"listing">): void {
   for (const [key, tool] of draft.known.catalog.tools) if (tool.label !== label) tools.set(key, tool);
   for (const tool of event.tools) tools.set(tool.key, tool);
   const moved = moveCatalog(draft, tools, `listing of ${label} (${event.cause})`);
-  if (presenceMoved) settleStandings(draft, { tools: toolsOf(draft.known, label) });
+  if (presenceMoved) settleUpstream(draft, label);
   draft.answer = { version: draft.known.catalog.version, moved };
 }
 
 export function decideConfigured(draft: Draft, event: Of<"configured">): void {
   const prefixes = new Map([...event.upstreams].map(([label, { prefix }]) => [label, prefix] as const));
-  put(draft, { kind: "policy", policy: event.policy, prefixes });
+  const skillsFrom = new Set([...event.upstreams].flatMap(([label, { skills }]) => (skills === "import" ? [label] : [])));
+  put(draft, { kind: "policy", policy: event.policy, prefixes, skillsFrom });
   for (const label of draft.known.presence.keys()) {
     if (!event.upstreams.has(label)) put(draft, { kind: "presence", label, presence: undefined });
   }
@@ -68,7 +70,12 @@ export function decidePresence(draft: Draft, event: Of<"presence">): void {
   if (!setPresence(draft, event.label, event.state, event.reason, event.at)) return;
   const bears = (state: PresenceState | undefined): boolean =>
     state === "away" || !isOffered(state === undefined ? undefined : { state, since: "", reason: undefined });
-  if (bears(before?.state) || bears(event.state)) settleStandings(draft, { tools: toolsOf(draft.known, event.label) });
+  if (bears(before?.state) || bears(event.state)) settleUpstream(draft, event.label);
+}
+
+/** Skills that use its tools, and those that it serves itself. */
+function settleUpstream(draft: Draft, label: UpstreamLabel): void {
+  settleStandings(draft, { tools: toolsOf(draft.known, label), skills: takenFrom(draft.known, label) });
 }
 
 /** Time passed: skills of upstreams that are away beyond the grace period come to rest. */

@@ -16,6 +16,7 @@ import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
 import { dependants } from "./known.js";
 import { putRevision, type SkillWrite } from "./revise.js";
+import { leaveOut, letPass } from "./upstream-skills.js";
 import type { Known } from "./world.js";
 
 type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
@@ -33,14 +34,19 @@ export function presentDigests(known: Known, contract: Contract): SkillWrite["ve
 /** Hand edits and imports: each skill by itself; what cannot be read leaves the last good one in force. */
 export function decideSkillsWritten(draft: Draft, event: Of<"skills-written">): void {
   const writes: SkillWrite[] = [];
+  /** Skills of this event that come in: two of them may use each other. */
+  const accepted: Skill[] = [];
   const problems: Problem[] = [];
   for (const written of event.written) {
     const { skill, problems: found } = parseSkill(written, event.by);
     problems.push(...found);
     if (skill === undefined) continue;
-    const blocked = problemWithSkill(draft.known, skill);
+    const blocked = problemWithSkill(draft.known, skill, accepted);
     if (blocked !== undefined) problems.push(blocked);
-    else writes.push(writeOf(draft.known, skill, event));
+    else {
+      accepted.push(skill);
+      writes.push(writeOf(draft.known, skill, event));
+    }
   }
   for (const name of event.missing) {
     const skill = draft.known.library.skills.get(name);
@@ -94,8 +100,10 @@ function writeOf(known: Known, skill: Skill, { by, verified, origins }: Of<"skil
 }
 
 /** What keeps a readable skill out of the library: only what would make the library itself wrong. */
-function problemWithSkill(known: Known, skill: Skill): Problem | undefined {
-  const cycle = findCycle([...[...known.library.skills.values()].filter((other) => other.name !== skill.name), skill]);
+export function problemWithSkill(known: Known, skill: Skill, accepted: readonly Skill[]): Problem | undefined {
+  const beside = new Map(known.library.skills);
+  for (const one of [...accepted, skill]) beside.set(one.name, one);
+  const cycle = findCycle(beside.values());
   if (cycle !== undefined) {
     return {
       code: "skill-cycle",
@@ -106,7 +114,8 @@ function problemWithSkill(known: Known, skill: Skill): Problem | undefined {
   return undefined;
 }
 
-function applyWrites(
+/** One revision of these writes, with the standings they move. */
+export function applyWrites(
   draft: Draft,
   writes: readonly SkillWrite[],
   cause: string,
@@ -150,6 +159,7 @@ export function decideSkillApproved(draft: Draft, event: Of<"skill-approved">): 
     verified: presentDigests(draft.known, skill.contract),
     edit,
   };
+  letPass(draft, skill);
   applyWrites(draft, [write], `approval of ${skill.name}`);
   draft.answer = { lint: confirmed.map(({ code, where, text }) => ({ code, where, text })) };
 }
@@ -166,6 +176,7 @@ export function decideSkillRemoved(draft: Draft, event: Of<"skill-removed">): vo
       { kind: "remove", skill: skill.name, cause: `removed by ${event.by}`, signature: `remove:${skill.digest}`, by: "human" },
     ],
   });
+  leaveOut(draft, skill);
   put(draft, { kind: "standings", set: new Map(), drop: [skill.name] });
   users.delete(skill.name);
   settleStandings(draft, { skills: users });

@@ -33,6 +33,7 @@ import {
   decideSkillRemoved,
   decideSkillsWritten,
 } from "./decide-library.js";
+import { decideSkillsServed } from "./decide-upstream-skills.js";
 import { decideMaintenanceProposed } from "./decide-maintenance.js";
 import { decideTextsEmbedded } from "./decide-vectors.js";
 import { decidePatternsRun, decideSamples } from "./decide-samples.js";
@@ -77,6 +78,8 @@ function decideInto(draft: Draft, event: Event): void {
       return decideEpisodesImported(draft, event);
     case "skills-written":
       return decideSkillsWritten(draft, event);
+    case "skills-served":
+      return decideSkillsServed(draft, event);
     case "skill-pinned":
       return decideSkillPinned(draft, event);
     case "skill-approved":

@@ -109,12 +109,18 @@ function arrival(world: World, prospect: Prospect, at: Instant): Event[] {
   const events: Event[] = [];
   if (prospect.whole) {
     const kept = [...prospect.listings.keys(), ...(prospect.unlisted ?? [])].sort();
-    const upstreams = new Map(kept.map((label) => [label, { disabled: false, prefix: world.prefixes.get(label) ?? label }]));
+    const upstreams = new Map(kept.map((label) => [label, settingsIn(world, label)]));
     events.push({ kind: "configured", at, starting: true, upstreams, policy: world.policy });
   }
   for (const [label, { tools, problems }] of [...prospect.listings].sort(([a], [b]) => (a < b ? -1 : 1)))
     events.push({ kind: "listing", at, label, tools, problems, cause: "sync" });
   return events;
+}
+
+/** A prospect says nothing of settings: they stay as they are. */
+function settingsIn(world: World, label: UpstreamLabel) {
+  const skills = world.skillsFrom.has(label) ? ("import" as const) : ("forward" as const);
+  return { disabled: false, prefix: world.prefixes.get(label) ?? label, skills };
 }
 
 function dryRun(world: World, at: Instant): MaintenanceReport {

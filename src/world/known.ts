@@ -65,7 +65,9 @@ export function applyChange(known: Known, change: Change): Known {
     case "evidence":
       return { ...known, evidence: known.evidence + 1 };
     case "policy":
-      return { ...known, policy: change.policy, prefixes: change.prefixes };
+      return { ...known, policy: change.policy, prefixes: change.prefixes, skillsFrom: change.skillsFrom };
+    case "upstream-skills":
+      return { ...known, upstreamSkills: withEntry(known.upstreamSkills, change.label, change.taken) };
     case "clock":
       return { ...known, now: change.at };
     case "episode":

@@ -31,6 +31,7 @@ export function knownFrom(ground: Ground, now: Instant): Known {
     library,
     past: ground.pastRevisions,
     standings: ground.standings,
+    upstreamSkills: ground.upstreamSkills,
     pinned: ground.pinned,
     rejected: ground.rejected,
     calibration: ground.calibration,

@@ -11,10 +11,12 @@ import { toTool } from "../catalog/intake.js";
 import { takeover } from "../catalog/lineage.js";
 import { worseLevel, type Level, type Usage } from "../model/drift.js";
 import { splitToolKey, type SkillName, type ToolKey } from "../model/ids.js";
+import type { Presence } from "../model/catalog.js";
 import type { Requirement, Skill } from "../model/skill.js";
 import type { Standing, StandingReason } from "../model/standing.js";
 import type { Tool } from "../model/tool.js";
 import { matcherOf, samplesFor, type PatternTally } from "./samples.js";
+import { servingOf } from "./upstream-skills.js";
 import { isOffered, type Known } from "./world.js";
 
 interface Judgement {
@@ -76,7 +78,7 @@ function judgeSkill(bench: Bench, skill: Skill, path: Set<SkillName>): Judgement
   // A cycle is refused when a skill is written; should one stand on disc all the same, it does not recurse for ever.
   if (path.has(skill.name)) return fine;
   path.add(skill.name);
-  const parts: Judgement[] = [];
+  const parts: Judgement[] = judgeServing(bench.known, skill);
   const groups = new Map<string, Judgement[]>();
   for (const requirement of skill.contract.requires) {
     const judged = judgeRequirement(bench, skill, requirement);
@@ -89,6 +91,27 @@ function judgeSkill(bench: Bench, skill: Skill, path: Set<SkillName>): Judgement
   const judgement = parts.reduce(worst, fine);
   bench.memo.set(skill.name, judgement);
   return judgement;
+}
+
+/** A skill that an upstream serves stands with its being served there, and, where its text speaks out of turn, with a person's word. */
+function judgeServing(known: Known, skill: Skill): Judgement[] {
+  const source = servingOf(known, skill);
+  if (source === undefined) return [];
+  const { label, taken } = source;
+  const on = `upstream:${label}`;
+  const rests = (because: string, level: Level, text: string): Judgement[] => [
+    inactive(level, because, { on, rule: "S2", level, text }),
+  ];
+  if (!known.prefixes.has(label))
+    return rests("unserved", "breaking", `The upstream ${label}, which served it, is not configured.`);
+  if (!known.skillsFrom.has(label))
+    return rests("unserved", "breaking", `Skills of ${label} are not taken in any more (steward.upstreams.${label}.skills).`);
+  const presence = known.presence.get(label);
+  if (!isOffered(presence)) return rests("unreachable", "breaking", notOffered(label, presence));
+  if (!taken.served) return rests("unserved", "breaking", `${label} does not serve it any more (${taken.uri}).`);
+  if (taken.findings.length === 0 || taken.approved === taken.source) return [];
+  const text = `It waits until a person approves it (\`steward skills approve ${skill.name}\`): ${taken.findings.join(" ")}`;
+  return [inactive("safety", "held", { on, rule: "S3", level: "safety", text })];
 }
 
 function judgeUse(bench: Bench, used: SkillName, path: Set<SkillName>): Judgement {
@@ -203,7 +226,7 @@ function judgePresence(known: Known, key: ToolKey, label: string): Judgement {
       on: key,
       rule: "T2",
       level: "breaking",
-      text: `The upstream ${label} is ${presence.state}${presence.reason === undefined ? "" : ` (${presence.reason})`}.`,
+      text: notOffered(label, presence),
     });
   }
   if (presence.state !== "away") return fine;
@@ -214,12 +237,16 @@ function judgePresence(known: Known, key: ToolKey, label: string): Judgement {
   return { level: "unknown", because: undefined, needsReview: false, safeByUsage: false, reasons: [reason] };
 }
 
+function notOffered(label: string, presence: Presence | undefined): string {
+  return `The upstream ${label} is ${presence?.state ?? "away"}${presence?.reason === undefined ? "" : ` (${presence.reason})`}.`;
+}
+
 function inactive(level: Level, because: string, reason: StandingReason): Judgement {
   return { level, because, needsReview: false, safeByUsage: false, reasons: [reason] };
 }
 
 /** Order of the words for the table: what a person must do first wins. */
-const becauseRank = ["held", "broken", "missing", "unreachable", "dependency"];
+const becauseRank = ["held", "broken", "unserved", "missing", "unreachable", "dependency"];
 
 function worst(a: Judgement, b: Judgement): Judgement {
   if (a === fine) return b;

@@ -22,6 +22,7 @@ import type { PatternAnswer, Sample } from "../model/sample.js";
 import type { Library } from "../model/skill.js";
 import type { Standing } from "../model/standing.js";
 import type { ListedTool } from "../model/tool.js";
+import type { UpstreamSkills } from "../model/upstream-skills.js";
 import { emptyCatalog } from "../catalog/version.js";
 import type { DependencyGraph } from "../graph/graph.js";
 import type { Experience } from "../retrieve/experience.js";
@@ -47,6 +48,8 @@ export interface Known {
   /** Earlier states of edited skills, newest first. */
   readonly past: ReadonlyMap<SkillName, readonly PastSkill[]>;
   readonly standings: ReadonlyMap<SkillName, Standing>;
+  /** Skills taken in from upstreams, by label; those of labels that are no longer configured included. */
+  readonly upstreamSkills: ReadonlyMap<UpstreamLabel, UpstreamSkills>;
   readonly pinned: ReadonlyMap<SkillName, { readonly at: string; readonly by: string }>;
   readonly rejected: ReadonlyMap<string, { readonly skill: string; readonly why: string; readonly at: string }>;
   readonly calibration: Calibration;
@@ -60,6 +63,8 @@ export interface Known {
   readonly evidence: number;
   readonly policy: Policy;
   readonly prefixes: ReadonlyMap<UpstreamLabel, string>;
+  /** Upstreams whose skills are taken into the library. */
+  readonly skillsFrom: ReadonlySet<UpstreamLabel>;
   readonly now: Instant;
 }
 
@@ -93,6 +98,7 @@ export const emptyKnown: Known = Object.freeze({
   library: { revision: 0, skills: new Map(), lock: { format: "steward-lock/1", revision: 0, skills: {} } },
   past: new Map(),
   standings: new Map(),
+  upstreamSkills: new Map(),
   pinned: new Map(),
   rejected: new Map(),
   calibration: NO_CALIBRATION,
@@ -102,6 +108,7 @@ export const emptyKnown: Known = Object.freeze({
   evidence: 0,
   policy: DEFAULT_POLICY,
   prefixes: new Map(),
+  skillsFrom: new Set<UpstreamLabel>(),
   now: "1970-01-01T00:00:00.000Z",
 });
 

@@ -375,6 +375,7 @@ export function fakeOperations(
         .filter((skill) => filter.standing === undefined || skill.standing.standing === filter.standing)
         .map(summary),
     skill: async (name: string) => skillOf(name),
+    skillWithheld: () => undefined,
     servedSkills: () => ({
       skills: skills.filter((skill) => skill.standing.standing === "active").map(served),
       leftOut: [],

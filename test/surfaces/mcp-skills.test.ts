@@ -137,6 +137,20 @@ describe("the list of skills", () => {
     });
   });
 
+  it("has no skill of an upstream that rests in the library, and neither its entry nor its files are given out", async () => {
+    const why = "`docs-pdf` rests: it waits until a person approves it";
+    const operations = { ...fakeOperations([docs([PDF])], []), skillWithheld: () => why };
+    const { url } = await start({ operations });
+    const client = await currentClient(url, "modern");
+    const answer = (await client.request({ method: "skills/list", params: {} }, anySchema)) as JsonObject;
+    expect(answer["skills"]).toEqual([]);
+    expect(JSON.stringify(answer["_meta"])).toContain(why);
+    const uri = "skill://upstream/docs/office/pdf/SKILL.md";
+    const refused = { code: -32602, message: expect.stringContaining(why) as string };
+    await expect(new SkillsClient(client).get(uri)).rejects.toMatchObject(refused);
+    await expect(client.readResource({ uri })).rejects.toMatchObject(refused);
+  });
+
   it("is said to have moved when standings move", async () => {
     const operations = fakeOperations([], [plan("plan-return")]);
     const { url } = await start({ operations });

@@ -10,6 +10,7 @@ import type { Ground, PastSkill } from "../../src/model/ports.js";
 import type { LibraryRevisionRecord } from "../../src/model/skill.js";
 import type { Standing } from "../../src/model/standing.js";
 import type { ListedTool } from "../../src/model/tool.js";
+import type { UpstreamSkills } from "../../src/model/upstream-skills.js";
 import { emptyHolds } from "../../src/world/world.js";
 
 /** The ground state kept in memory the way the store keeps it on disc: what a rebuild reads. */
@@ -33,6 +34,7 @@ export class MemoryGround {
   catalogPins = new Map<string, CatalogPin>();
   samples = new Map<ToolKey, readonly Sample[]>();
   patterns: ReadonlyMap<string, PatternAnswer> = new Map();
+  upstreamSkills = new Map<UpstreamLabel, UpstreamSkills>();
 
   persist(changes: readonly Change[]): Promise<void> {
     for (const change of changes) this.apply(change);
@@ -92,6 +94,9 @@ export class MemoryGround {
         if (change.samples.length === 0) this.samples.delete(change.tool);
         else this.samples.set(change.tool, change.samples);
         return;
+      case "upstream-skills":
+        this.upstreamSkills.set(change.label, change.taken);
+        return;
       case "patterns":
         this.patterns = change.answers;
         return;
@@ -133,6 +138,7 @@ export class MemoryGround {
       flows: new Map(this.flows),
       samples: this.samples,
       patterns: this.patterns,
+      upstreamSkills: new Map(this.upstreamSkills),
       evidence: this.evidence.size,
       problems: [],
     };

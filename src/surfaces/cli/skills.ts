@@ -42,7 +42,7 @@ export function addSkillVerbs(verbs: Verbs): void {
               textOf(row["tier"]),
               standingShown(standing),
               textOf(row["revision"]),
-              `${textOf(row["provenance"])}${row["pinned"] === true ? ", pinned" : ""}`,
+              `${broughtBy(row)}${row["pinned"] === true ? ", pinned" : ""}`,
               firstReason(standing),
             ];
           }),
@@ -60,6 +60,8 @@ export function addSkillVerbs(verbs: Verbs): void {
         const standing = objectOf(skill["standing"]);
         print.line({ text: textOf(skill["name"]), colour: "bold" }, ` (${textOf(skill["tier"])}) is `, standingShown(standing));
         for (const reason of listOf(standing["reasons"])) print.line(`  ${textOf(reason["text"])}`);
+        const origin = objectOf(skill["origin"]);
+        if (origin["upstream"] !== undefined) print.line(`  taken from ${textOf(origin["upstream"])} (${textOf(origin["uri"])})`);
         print.line("");
         print.line(textOf(skill["text"]));
       }),
@@ -186,6 +188,12 @@ export function addSkillVerbs(verbs: Verbs): void {
         );
       }),
     );
+}
+
+/** Who brought it: the upstream that serves it, else how it came in. */
+function broughtBy(row: JsonObject): string {
+  const origin = objectOf(row["origin"]);
+  return origin["upstream"] === undefined ? textOf(row["provenance"]) : `upstream:${textOf(origin["upstream"])}`;
 }
 
 function firstReason(standing: JsonObject): string {

@@ -143,6 +143,10 @@ const skillShape = {
   standing: standingSchema,
   pinned: z.boolean(),
   tools: z.array(z.string()),
+  origin: z
+    .object({ upstream: z.string(), uri: z.string(), served: z.boolean() })
+    .optional()
+    .describe("Where a skill is taken from that an upstream serves, while it is as it was taken."),
 };
 const files = z.record(z.string(), z.string());
 export const skill = z.object(skillShape);

@@ -76,6 +76,7 @@ export function createGatherer(operations: Operations): Gatherer {
     const extensions = capabilities?.["extensions"];
     return isJsonObject(capabilities?.[capability]) || (isJsonObject(extensions) && isJsonObject(extensions[capability]));
   };
+  const wanted = (status: UpstreamStatus, kind: Kind): boolean => kind !== "skills" || status.skills !== "off";
   const offered = (status: UpstreamStatus): boolean => status.presence.state !== "parked" && status.presence.state !== "disabled";
 
   async function one(
@@ -102,7 +103,9 @@ export function createGatherer(operations: Operations): Gatherer {
   return {
     async list(kind, caller, signal) {
       const form = FORMS[kind];
-      const asked = allowed(caller).filter((status) => offered(status) && declares(status, form.capability));
+      const asked = allowed(caller).filter(
+        (status) => offered(status) && declares(status, form.capability) && wanted(status, kind),
+      );
       const answers = await Promise.allSettled(asked.map((status) => one(status, form, caller, signal)));
       const gathered: Gathered = { items: [], leftOut: [] };
       answers.forEach((answer, at) => {

@@ -44,12 +44,18 @@ export function createSkills(operations: Operations, ways: SkillWays): Skills {
     const byUri = new Map<string, JsonObject>(own.skills.map((skill) => [ownUri(skill.name, SKILLS.file), ownEntry(skill)]));
     for (const entry of gathered.items) {
       const uri = String(entry["uri"]);
-      const why = byUri.has(uri) ? "it is listed twice" : entryProblem(entry);
+      const why = byUri.has(uri) ? "it is listed twice" : (withheld(uri, call) ?? entryProblem(entry));
       if (why === undefined) byUri.set(uri, entry);
       else leftOut.push({ skill: uri, why });
     }
     const entries = [...byUri].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
     return { entries, leftOut };
+  }
+
+  /** What a skill of an upstream rests by in the library, where it is taken in. */
+  function withheld(uri: string, call: AgentCall, what: "skill" | "file" = "skill"): string | undefined {
+    const place = placeOf(uri, call);
+    return place === undefined ? undefined : operations.skillWithheld(place.label, place.own, what);
   }
 
   function ownSkill(name: string, call: AgentCall): ServedSkill | undefined {
@@ -79,7 +85,9 @@ export function createSkills(operations: Operations, ways: SkillWays): Skills {
         return { skill: ownEntry(skill) };
       }
       const place = placeOf(uri, call);
-      if (place === undefined) throw invalidParams(`No skill ${uri} is served.`, { uri });
+      const kept = withheld(uri, call);
+      if (place === undefined || kept !== undefined)
+        throw invalidParams(`No skill ${uri} is served${kept === undefined ? "" : `: ${kept}`}.`, { uri });
       const result = await pass(place, SKILLS.get, { ...params, uri: place.own }, call);
       const entry = qualifyEntry((result["skill"] ?? {}) as JsonObject, place.label, prefixOf(place.label));
       const why = entry === undefined ? "it has no URI" : entryProblem(entry);
@@ -102,7 +110,11 @@ export function createSkills(operations: Operations, ways: SkillWays): Skills {
     },
     read(uri, call) {
       const own = splitOwnUri(uri);
-      if (own === undefined) return undefined;
+      if (own === undefined) {
+        const kept = withheld(uri, call, "file");
+        if (kept !== undefined) throw invalidParams(`No skill ${uri} is served: ${kept}.`, { uri });
+        return undefined;
+      }
       const text = operations.servedFile(own.skill, own.path, call.caller);
       if (text === undefined) throw invalidParams("Resource not found", { uri });
       return { contents: [{ uri, mimeType: typeOf(own.path), text }] };

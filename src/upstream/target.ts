@@ -1,0 +1,16 @@
+/** What a configured upstream is connected to, and which of its settings may be secret. */
+import { isSecretName } from "../host/redact.js";
+import type { UpstreamConfig } from "../model/config.js";
+
+/** What is connected to, whatever it is called. */
+export function targetOf(config: UpstreamConfig): string {
+  return config.kind === "stdio"
+    ? JSON.stringify([config.command, config.args, config.cwd ?? null])
+    : JSON.stringify([config.transport, config.url]);
+}
+
+/** Values that may be secret: every configured header, and variables whose names say so. */
+export function secretsOf(config: UpstreamConfig): readonly string[] {
+  if (config.kind === "http") return Object.values(config.headers).flatMap((value) => [value, value.replace(/^\S+\s+/, "")]);
+  return Object.entries(config.env).flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
+}
