@@ -43,6 +43,11 @@ export const FAULTS = {
     retryable: false,
     sentence: "The upstream's answer is larger than one message may be; the call ran, its answer is lost.",
   },
+  "answer-unreadable": {
+    blame: "upstream",
+    retryable: false,
+    sentence: "The upstream's answer cannot be read; the call ran, its answer is lost.",
+  },
   "call-cancelled": { blame: "caller", retryable: false, sentence: "The call was cancelled by its caller." },
   "skill-unknown": { blame: "caller", retryable: false, sentence: "No skill of that name is in the library." },
   "episode-unknown": { blame: "caller", retryable: false, sentence: "No episode of that id is known." },

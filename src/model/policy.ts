@@ -166,6 +166,14 @@ export const SKILL_LIMITS = Object.freeze({
 export const UPSTREAM_LIMITS = Object.freeze({
   /** One message of an upstream. Real screenshots and file dumps reach tens of MiB; above this one answer could exhaust memory. */
   messageBytes: 64 * 1024 * 1024,
+  /**
+   * Output of a spawned upstream without a message in it, within this time, after which it is ended and started anew. Above it even the
+   * largest messages that are refused have come whole; nothing a server logs by mistake comes near it.
+   */
+  floodBytes: 256 * 1024 * 1024,
+  /** What a line counts beside its bytes: reading it costs as much, however short it is. */
+  floodLineBytes: 1024,
+  floodMs: 1 * minutes,
   /** Unsent bytes towards an upstream that does not read: further calls are refused as busy. */
   unsentBytes: 64 * 1024 * 1024,
   /** Kept end of an upstream's stderr. */

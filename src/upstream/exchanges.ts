@@ -2,19 +2,25 @@
  * Streamable HTTP as a carrier: each request is an exchange of its own, on its own SDK transport.
  *
  * Owns: one transport object per request (so that what arrives on its stream is known to belong to it, and cutting one
- * cuts no other), the end of streams without an answer, what a status means.
+ * cuts no other), the end of replies without an answer, what a status means.
  * Speaks: HTTP statuses, JSON-RPC messages as opaque objects.
- * Never: handshakes, sessions' ends (http.ts); parsing of event streams (the SDK's).
+ * Never: handshakes, sessions' ends (http.ts); resuming (the SDK's, which is not shown the messages: its schemas would
+ * drop what they do not know, and whoever waits would wait on).
  */
-import { Response as UndiciResponse } from "undici";
 import type { JsonObject } from "../model/json.js";
 import { UPSTREAM_LIMITS } from "../model/policy.js";
+import { emptied, mediaType, NO_CONTENT_YET, readWhole, rewritten } from "./bodies.js";
+import { createEventReader } from "./events.js";
+import type { EventReader } from "./events.js";
+import { tooLarge } from "./intake.js";
+import type { Intake } from "./intake.js";
 import { ADDRESS_REFUSED, readNetError } from "./net-guard.js";
 import type { Fetch } from "./net-guard.js";
 import type { Carrier, Peer } from "./peer.js";
 import { Unanswered } from "./session.js";
 import type { SessionRequest } from "./session.js";
-import { refusalInBody } from "./translate.js";
+import { refusalInBody } from "./text.js";
+import { answerMessage } from "./translate.js";
 
 /** What both SDK lines' Streamable HTTP transports have in common. */
 export interface HttpTransport {
@@ -30,8 +36,10 @@ export interface ExchangesOptions {
   readonly transport: (fetch: Fetch, headers: Readonly<Record<string, string>>) => HttpTransport;
   readonly peer: () => Peer;
   readonly hasSession: () => boolean;
-  /** An exchange brings a message: its transport may have learnt something on the way (the session id). */
-  readonly onOpened: (transport: HttpTransport) => void;
+  /** Takes what upstreams write. */
+  readonly intake: Intake;
+  /** A request is being answered: the headers may name the session. */
+  readonly onOpened: (headers: Headers) => void;
   /** Sends what belongs to no request of ours (answers, notifications). */
   readonly send: (message: JsonObject) => void;
   readonly notifiesCancel: boolean;
@@ -64,10 +72,8 @@ export function createExchanges(options: ExchangesOptions): Carrier & { closeAll
       ended: true,
       failedResumes: 0,
     };
-    exchange.transport.onmessage = (message) => {
-      options.onOpened(exchange.transport);
-      options.peer().receive(message, id);
-    };
+    // What the transport itself makes a message of: a modern server's refusal with its own status, and our stand-ins.
+    exchange.transport.onmessage = (message) => void options.peer().receive(message, id);
     exchanges.set(id, exchange);
     return exchange;
   }
@@ -89,23 +95,42 @@ export function createExchanges(options: ExchangesOptions): Carrier & { closeAll
       if (response.status === 404 || response.status === 405) exchange.failedResumes = RESUME_TRIES;
       lost(`The stream with the answer broke and could not be resumed: HTTP ${response.status}.`);
     }
-    if (!response.ok || response.body === null) return response;
-    const tooLong = (bytes: number): Unanswered => {
-      const error = new Unanswered(
-        "too-large",
-        `A message of at least ${bytes} bytes came; the bound is ${UPSTREAM_LIMITS.messageBytes} bytes.`,
-        false,
-      );
-      options.peer().fail(id, error);
-      return error;
-    };
-    if (response.headers.get("content-type")?.startsWith("text/event-stream") === true) {
+    if (!response.ok || response.status === NO_CONTENT_YET || response.body === null) return response;
+    options.onOpened(response.headers);
+    const type = mediaType(response);
+    if (type === "text/event-stream") {
       exchange.ended = false;
-      return watched(response, () => onStreamEnd(id, exchange), undefined);
+      const reader = eventsOf(id);
+      return rewritten(response, reader, () => onStreamEnd(id, exchange));
     }
-    const length = Number(response.headers.get("content-length") ?? Number.NaN);
-    if (length > UPSTREAM_LIMITS.messageBytes) throw tooLong(length);
-    return Number.isNaN(length) ? watched(response, () => undefined, tooLong) : response;
+    if (resuming) return response;
+    if (type === "application/json") await takeBody(id, response);
+    else
+      options
+        .peer()
+        .fail(id, notAnAnswer(`The upstream replied with ${type === "" ? "no content type" : type} instead of JSON.`));
+    return emptied(response);
+  }
+
+  /** Messages are handed over as they were written; the transport is shown that there was an answer, and nothing of it. */
+  function eventsOf(id: number): EventReader {
+    return createEventReader({
+      maxBytes: UPSTREAM_LIMITS.messageBytes,
+      onMessage(text) {
+        options.intake.text(text, id);
+        return exchanges.has(id) ? "" : JSON.stringify(answerMessage(id, {}));
+      },
+      onTooLong: (remains) => options.intake.tooLong(remains, id),
+    });
+  }
+
+  async function takeBody(id: number, response: Response): Promise<void> {
+    const text = await readWhole(response, (bytes) => options.peer().fail(id, tooLarge(bytes)));
+    if (text === undefined) return;
+    options.intake.text(text, id);
+    // The whole reply was read: what it did not answer stays unanswered.
+    if (exchanges.has(id))
+      options.peer().fail(id, refusalInBody(text) ?? notAnAnswer("What the upstream replied holds no answer to the request."));
   }
 
   function onStreamEnd(id: number, exchange: Exchange): void {
@@ -144,39 +169,8 @@ export function createExchanges(options: ExchangesOptions): Carrier & { closeAll
   };
 }
 
-/** The response with its body's end (or bytes) watched. */
-function watched(response: Response, onEnd: () => void, tooLong: ((bytes: number) => Error) | undefined): Response {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return response;
-  let bytes = 0;
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { value, done } = await reader.read();
-        if (done) {
-          controller.close();
-          return onEnd();
-        }
-        bytes += value.byteLength;
-        if (tooLong !== undefined && bytes > UPSTREAM_LIMITS.messageBytes) throw tooLong(bytes);
-        controller.enqueue(value);
-      } catch (error) {
-        controller.error(error);
-        void reader.cancel().catch(() => undefined);
-        onEnd();
-      }
-    },
-    async cancel(reason) {
-      await reader.cancel(reason).catch(() => undefined);
-    },
-  });
-  const init = {
-    status: response.status,
-    statusText: response.statusText,
-    headers: [...response.headers.entries()] as [string, string][],
-  };
-  const again: unknown = new UndiciResponse(body as never, init);
-  return again as Response;
+function notAnAnswer(text: string): Unanswered {
+  return new Unanswered("unreadable", text, false);
 }
 
 /** What a failed send means. Statuses alone decide, but for a protocol error in the body: that is the upstream's answer. */

@@ -28,6 +28,8 @@ export function toFault(error: unknown, context: FaultContext): unknown {
       return new Fault("call-cancelled", detail, undefined, { cause: error });
     case "too-large":
       return new Fault("answer-too-large", detail, undefined, { cause: error });
+    case "unreadable":
+      return new Fault("answer-unreadable", detail, undefined, { cause: error });
     case "busy":
       return new Fault("busy", detail, undefined, { cause: error });
     case "login":

@@ -38,6 +38,8 @@ export interface Group {
   /** `done` is told whether the text reached the pipe; `alone` that nothing else was waiting to be written. */
   write(text: string, done: (error: Error | undefined, alone: boolean) => void): void;
   unsentBytes(): number;
+  /** Nothing that it writes is read any more; it notices when it writes on. */
+  mute(): void;
   stop(): Promise<void>;
 }
 
@@ -125,6 +127,10 @@ function superviseGroup(child: ChildProcessWithoutNullStreams, pid: number, opti
       if (batch.push({ text, done }) === 1) process.nextTick(flush);
     },
     unsentBytes: () => child.stdin.writableLength,
+    mute() {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    },
     stop() {
       stopping = true;
       return end();

@@ -14,13 +14,14 @@ import {
 import { Refusal } from "../model/fault.js";
 import type { JsonObject } from "../model/json.js";
 import { UPSTREAM_LIMITS } from "../model/policy.js";
+import { mediaType, rewritten } from "./bodies.js";
 import { createExchanges, RESUME_TRIES } from "./exchanges.js";
 import type { HttpTransport } from "./exchanges.js";
 import { loginNeeded } from "./faults.js";
 import { greet } from "./handshake.js";
 import { ADDRESS_REFUSED, createNet, readNetError } from "./net-guard.js";
 import type { Fetch } from "./net-guard.js";
-import { createAsk, once, ownHeaders, route } from "./opening.js";
+import { createAsk, httpIntake, once, ownHeaders, ownStream, route } from "./opening.js";
 import type { HttpOpening, HttpOptions } from "./opening.js";
 import { createPeer } from "./peer.js";
 import type { Peer } from "./peer.js";
@@ -141,7 +142,7 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
           unreachable = 0;
           // What changed while the stream was down was not told: look once.
           if (init?.method === "GET" && response.ok && streams++ > 0) events.onChanged("tools");
-          return response;
+          return mediaType(response) === "text/event-stream" ? rewritten(response, ownStream(intake), () => undefined) : response;
         } catch (error) {
           // An idle stream that dropped is normal and reconnects; a server that stays away is an outage.
           if (init?.method === "GET" && !closed() && ++unreachable > 1) dead(`unreachable: ${readNetError(error).text}`);
@@ -151,7 +152,6 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
       {},
       Number.MAX_SAFE_INTEGER,
     );
-    made.onmessage = (message) => void peer.receive(message);
     made.onerror = (error) => {
       if (error instanceof StreamableHTTPError && error.code === 404 && sessionId !== undefined && !closed()) {
         dead("the upstream does not know the session any more (HTTP 404)");
@@ -163,13 +163,15 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
   let ended = false;
   const closed = (): boolean => ended;
 
+  const intake = httpIntake(opening, () => peer);
   const exchanges = createExchanges({
     fetch: net.fetch,
     transport: (fetch, headers) => transport(fetch, headers, RESUME_TRIES) as HttpTransport,
     peer: () => peer,
     hasSession: () => sessionId !== undefined,
-    onOpened: (made) => {
-      sessionId ??= (made as unknown as LegacyTransport).sessionId;
+    intake,
+    onOpened: (headers) => {
+      sessionId ??= headers.get("mcp-session-id") ?? undefined;
     },
     send: (message) => {
       main ??= openMain();
@@ -256,6 +258,7 @@ async function farewell(main: LegacyTransport | undefined): Promise<void> {
 function createModernPipe(opening: HttpOpening): Pipe {
   const { events, net, url } = opening;
   const dead = once((reason: string) => events.onClosed(reason));
+  const intake = httpIntake(opening, () => peer);
   const exchanges = createExchanges({
     fetch: net.fetch,
     transport: (fetch, headers) =>
@@ -271,6 +274,7 @@ function createModernPipe(opening: HttpOpening): Pipe {
       }) as HttpTransport,
     peer: () => peer,
     hasSession: () => false,
+    intake,
     onOpened: () => undefined,
     // There is nothing to say outside of requests: cutting a stream is the cancellation.
     send: () => undefined,

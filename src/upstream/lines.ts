@@ -7,10 +7,10 @@
  */
 export interface LineOptions {
   readonly maxBytes: number;
-  /** A line that may be a message: it begins with a brace or bracket. Without its newline. */
+  /** A line that may be a message: from its brace or bracket on, without its newline. */
   readonly onLine: (text: string) => void;
-  /** A line that cannot be one, skipped without being kept; `head` are its first characters. */
-  readonly onNoise: (head: string) => void;
+  /** A line that cannot be one, skipped without being kept; `head` and `tail` are its first and last kilobyte. */
+  readonly onNoise: (line: { readonly head: string; readonly tail: string }) => void;
   /** A line above the bound, dropped; `head` and `tail` are its first and last kilobyte. */
   readonly onTooLong: (line: { readonly head: string; readonly tail: string; readonly bytes: number }) => void;
 }
@@ -19,50 +19,56 @@ const NEWLINE = 0x0a;
 const BRACE = 0x7b;
 const BRACKET = 0x5b;
 const SHOWN_BYTES = 1_024;
+const NOTHING = Buffer.alloc(0);
 
 /** Takes chunks; calls back for each whole line. Linear in the bytes, whatever the chunking. */
-export function createLineReader({ maxBytes, onLine, onNoise, onTooLong }: LineOptions): { push(chunk: Buffer): void } {
+export function createLineReader({ maxBytes, onLine, onNoise, onTooLong }: LineOptions): {
+  /** Answers with the number of lines that ended in it. */
+  push(chunk: Buffer): number;
+} {
   let parts: Buffer[] = [];
   let kept = 0;
   let skipping: "noise" | "long" | undefined;
-  let head = "";
-  let tail = Buffer.alloc(0);
+  let head = NOTHING;
+  let tail = NOTHING;
   let dropped = 0;
 
   function endLine(): void {
-    if (skipping === "noise") onNoise(head);
-    else if (skipping === "long") onTooLong({ head, tail: tail.toString("utf8"), bytes: dropped });
-    skipping = undefined;
+    if (skipping !== undefined) {
+      const remains = { head: head.toString("utf8"), tail: tail.toString("utf8") };
+      if (skipping === "noise") onNoise(remains);
+      else onTooLong({ ...remains, bytes: dropped });
+      skipping = undefined;
+    }
     parts = [];
     kept = 0;
     dropped = 0;
-    tail = Buffer.alloc(0);
+    head = NOTHING;
+    tail = NOTHING;
   }
 
   function skip(bytes: Buffer): void {
     dropped += bytes.length;
-    tail =
-      bytes.length >= SHOWN_BYTES
-        ? Buffer.from(bytes.subarray(-SHOWN_BYTES))
-        : Buffer.concat([tail, bytes]).subarray(-SHOWN_BYTES);
+    // Copies: a view would keep the whole chunk.
+    if (head.length < SHOWN_BYTES) head = Buffer.concat([head, bytes.subarray(0, SHOWN_BYTES - head.length)]);
+    const end = bytes.subarray(-SHOWN_BYTES);
+    tail = end.length === SHOWN_BYTES ? Buffer.from(end) : Buffer.from(Buffer.concat([tail, end]).subarray(-SHOWN_BYTES));
   }
 
   function takePart(bytes: Buffer): void {
     if (bytes.length === 0) return;
     if (skipping !== undefined) return skip(bytes);
-    if (kept === 0 && !mayBeMessage(bytes)) {
-      head = bytes.toString("utf8", 0, Math.min(bytes.length, SHOWN_BYTES));
-      skipping = head.trim() === "" && bytes.length < SHOWN_BYTES ? undefined : "noise";
-      if (skipping === undefined) return;
+    const first = kept === 0 ? beginOf(bytes) : 0;
+    if (first === BLANK) return;
+    if (first === NO_MESSAGE) {
+      skipping = "noise";
       return skip(bytes);
     }
+    if (first > 0) return takePart(bytes.subarray(first));
     if (kept + bytes.length > maxBytes) {
-      const whole = parts.length === 0 ? bytes : (parts[0] ?? bytes);
-      head = whole.toString("utf8", 0, Math.min(whole.length, SHOWN_BYTES));
-      dropped = kept;
-      parts = [];
-      kept = 0;
       skipping = "long";
+      for (const part of parts.splice(0)) skip(part);
+      kept = 0;
       return skip(bytes);
     }
     parts.push(bytes);
@@ -72,28 +78,37 @@ export function createLineReader({ maxBytes, onLine, onNoise, onTooLong }: LineO
   return {
     push(chunk) {
       let from = 0;
+      let ended = 0;
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
         // The usual case: a whole line within one chunk, nothing kept from before.
-        if (kept === 0 && skipping === undefined && at - from <= maxBytes && mayBeMessage(chunk, from)) {
-          onLine(chunk.toString("utf8", from, at));
+        const first = kept === 0 && skipping === undefined && at - from <= maxBytes ? beginOf(chunk, from, at) : NO_MESSAGE;
+        if (first >= 0) {
+          onLine(chunk.toString("utf8", first, at));
         } else {
           takePart(chunk.subarray(from, at));
           if (skipping === undefined && kept > 0)
             onLine((parts.length === 1 ? parts[0] : Buffer.concat(parts, kept))?.toString("utf8") ?? "");
           endLine();
         }
+        ended += 1;
         from = at + 1;
       }
       if (from < chunk.length) takePart(chunk.subarray(from));
+      return ended;
     },
   };
 }
 
-function mayBeMessage(bytes: Buffer, from = 0): boolean {
-  for (let at = from; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === BRACE || byte === BRACKET) return true;
-    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
+const BLANK = -1;
+const NO_MESSAGE = -2;
+/** Where a message begins in the first bytes of a line; BLANK where nothing but space was seen yet. */
+function beginOf(bytes: Buffer, from = 0, to = bytes.length): number {
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === BRACE || byte === BRACKET) return at;
+    if (!LEADING.has(byte)) return NO_MESSAGE;
   }
-  return false;
+  return BLANK;
 }
+/** Space, and the bytes of a byte order mark, which some programs put before all they write. */
+const LEADING: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, 0xef, 0xbb, 0xbf]);

@@ -14,16 +14,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UPSTREAM_LIMITS } from "../model/policy.js";
 import { ConnectFailed, textOf } from "./session.js";
-import type { Session } from "./session.js";
+import type { Session, SessionEvents } from "./session.js";
 import type { createStarts, Lane, Place } from "./starts.js";
 
 export interface LinkOptions {
   /** Opens a session; `closed` is called when it ends by itself. */
-  readonly open: (attempt: { readonly signal: AbortSignal; readonly closed: (reason: string) => void }) => Promise<Session>;
+  readonly open: (attempt: { readonly signal: AbortSignal; readonly closed: SessionEvents["onClosed"] }) => Promise<Session>;
   readonly starts: ReturnType<typeof createStarts>;
   readonly elapsedMs: () => number;
   readonly onUp: (session: Session) => void;
-  /** Lost; `again` counts losses and failures in a row: 0 = it had worked well. */
+  /** Lost; `again` counts losses and failures in a row: 0 = it had worked well. What misbehaved did not, and counts twice at least. */
   readonly onLost: (reason: string, again: number) => void;
   readonly onFailed: (error: Error) => void;
 }
@@ -83,15 +83,15 @@ export function createLink(options: LinkOptions): Link {
 
   async function connect(place: Place, controller: AbortController): Promise<Session> {
     let opened: Session | undefined;
-    let early: string | undefined;
+    let early: Parameters<SessionEvents["onClosed"]> | undefined;
     try {
       await Promise.race([place.granted, aborted(controller.signal)]);
       await closing;
       opened = await options.open({
         signal: controller.signal,
-        closed: (reason) => {
-          if (opened === undefined) early = reason;
-          else lose(opened, reason);
+        closed: (...how) => {
+          if (opened === undefined) early = how;
+          else lose(opened, ...how);
         },
       });
       if (stopped) throw new ConnectFailed("start", "it is being stopped");
@@ -106,7 +106,7 @@ export function createLink(options: LinkOptions): Link {
     proven = false;
     failed = undefined;
     options.onUp(opened);
-    if (early !== undefined) lose(opened, early);
+    if (early !== undefined) lose(opened, ...early);
     return opened;
   }
 
@@ -118,12 +118,14 @@ export function createLink(options: LinkOptions): Link {
     options.onFailed(error);
   }
 
-  function lose(lost: Session, reason: string): void {
+  function lose(lost: Session, reason: string, misbehaved = false): void {
     if (session !== lost) return;
     session = undefined;
     if (lost.transport === "http") void retire(lost);
     else closing = Promise.all([closing, lost.close()]).then(() => undefined);
-    failures = proven || elapsedMs() - upAtMs >= UPSTREAM_LIMITS.backoffForgivenMs ? 0 : failures + 1;
+    const worked = proven || elapsedMs() - upAtMs >= UPSTREAM_LIMITS.backoffForgivenMs;
+    if (misbehaved) failures = Math.max(2, failures + 1);
+    else failures = worked ? 0 : failures + 1;
     if (!stopped) plan(pauseMs());
     options.onLost(reason, failures);
   }

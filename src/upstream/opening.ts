@@ -7,6 +7,11 @@
  */
 import type { HttpUpstream } from "../model/config.js";
 import type { JsonObject } from "../model/json.js";
+import { UPSTREAM_LIMITS } from "../model/policy.js";
+import { createEventReader } from "./events.js";
+import type { EventReader } from "./events.js";
+import { createIntake } from "./intake.js";
+import type { Intake } from "./intake.js";
 import type { Net } from "./net-guard.js";
 import type { Peer } from "./peer.js";
 import { ConnectFailed, Unanswered } from "./session.js";
@@ -24,6 +29,8 @@ export interface OpenOptions {
   readonly only: boolean;
   /** Gives the attempt up. */
   readonly signal: AbortSignal;
+  /** A text where a message should be; with its first characters. */
+  readonly onNoise: (head: string) => void;
 }
 export interface HttpOptions extends OpenOptions {
   readonly config: HttpUpstream;
@@ -62,6 +69,24 @@ export function route(events: SessionEvents, method: string, params: JsonObject)
   const list = changedList(method);
   if (list !== undefined) events.onChanged(list);
   if (list !== "tools") events.onNotification(method, params);
+}
+
+/** Takes what an HTTP upstream writes. */
+export function httpIntake({ config, events, onNoise }: HttpOptions, peer: () => Peer): Intake {
+  return createIntake({
+    peer,
+    onNoise,
+    onLost: (sentence) => events.log("warn", `upstream ${config.label}: ${sentence}`),
+  });
+}
+
+/** Reads the event stream of what belongs to no request of its own. */
+export function ownStream(intake: Intake): EventReader {
+  return createEventReader({
+    maxBytes: UPSTREAM_LIMITS.messageBytes,
+    onMessage: (text) => (intake.text(text), ""),
+    onTooLong: (remains) => intake.tooLong(remains),
+  });
 }
 
 /** Calls through once while armed; starts unarmed. */

@@ -232,7 +232,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
       case "refusal": {
         const entry = pending.get(incoming.id);
         // An answer to what was cancelled or timed out comes late: it is dropped quietly.
-        if (entry === undefined) return incoming.id < nextId;
+        if (entry === undefined) return Number.isInteger(incoming.id) && incoming.id > 0 && incoming.id < nextId;
         settle(entry, true);
         if (incoming.kind === "answer") entry.resolve(incoming.result);
         else entry.reject(incoming.refusal);

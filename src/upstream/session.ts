@@ -60,14 +60,14 @@ export interface SessionEvents {
   readonly onChanged: (list: "tools" | "prompts" | "resources") => void;
   /** A notification that belongs to no call in flight. */
   readonly onNotification: (method: string, params: JsonObject) => void;
-  /** The connection is gone; once, and not after close(). */
-  readonly onClosed: (reason: string) => void;
+  /** The connection is gone; once, and not after close(). `misbehaved`: we ended it, and a new one may fare no better. */
+  readonly onClosed: (reason: string, misbehaved?: boolean) => void;
   readonly log: UpstreamLog;
 }
 
 export type UpstreamLog = (level: "debug" | "info" | "warn" | "error", text: string, data?: Record<string, unknown>) => void;
 
-export type UnansweredKind = "timeout" | "cancelled" | "lost" | "expired" | "too-large" | "busy" | "login";
+export type UnansweredKind = "timeout" | "cancelled" | "lost" | "expired" | "too-large" | "unreadable" | "busy" | "login";
 
 /**
  * A request stayed without an answer.

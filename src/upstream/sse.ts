@@ -7,9 +7,10 @@
  */
 import { SseError, SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { UPSTREAM_LIMITS } from "../model/policy.js";
+import { mediaType, rewritten } from "./bodies.js";
 import { readSendError } from "./exchanges.js";
 import { greet } from "./handshake.js";
-import { createAsk, once, ownHeaders, route } from "./opening.js";
+import { createAsk, httpIntake, once, ownHeaders, ownStream, route } from "./opening.js";
 import type { HttpOpening } from "./opening.js";
 import { createPeer } from "./peer.js";
 import type { Peer } from "./peer.js";
@@ -18,8 +19,15 @@ import type { Session } from "./session.js";
 
 export async function openSse(opening: HttpOpening): Promise<Session> {
   const { events, net, url } = opening;
-  // One stream carries all answers and says nothing of sizes: its own SDK transport reads it.
-  const transport = new SSEClientTransport(url, { fetch: net.fetch, requestInit: { headers: ownHeaders(opening) } });
+  const intake = httpIntake(opening, () => peer);
+  // One stream carries all answers; the transport is shown of it what is no message.
+  const transport = new SSEClientTransport(url, {
+    fetch: async (target, init) => {
+      const response = await net.fetch(target, init);
+      return mediaType(response) === "text/event-stream" ? rewritten(response, ownStream(intake), () => undefined) : response;
+    },
+    requestInit: { headers: ownHeaders(opening) },
+  });
   let greeted = false;
   const dead = once((reason: string) => {
     void transport.close();
@@ -43,7 +51,6 @@ export async function openSse(opening: HttpOpening): Promise<Session> {
       },
     },
   });
-  transport.onmessage = (message) => void peer.receive(message);
   try {
     await openStream(transport, opening);
     transport.onerror = (error) => {

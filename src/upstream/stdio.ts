@@ -15,6 +15,7 @@ import { childEnv } from "./env.js";
 import { startGroup } from "./group.js";
 import type { Group } from "./group.js";
 import { greet } from "./handshake.js";
+import { createFloodGuard, createIntake } from "./intake.js";
 import { createLineReader } from "./lines.js";
 import { createAsk, route } from "./opening.js";
 import type { OpenOptions } from "./opening.js";
@@ -23,7 +24,7 @@ import type { Peer } from "./peer.js";
 import type { ProcessRecord } from "./reap.js";
 import { ConnectFailed, textOf, Unanswered } from "./session.js";
 import type { Session } from "./session.js";
-import { DECLARED_CAPABILITIES, idInRemains, withEnvelope } from "./translate.js";
+import { DECLARED_CAPABILITIES, withEnvelope } from "./translate.js";
 import { createWatcher } from "./watcher.js";
 
 export interface OpenStdioOptions extends OpenOptions {
@@ -31,8 +32,6 @@ export interface OpenStdioOptions extends OpenOptions {
   readonly baseEnv: Readonly<Record<string, string>>;
   readonly mark: string;
   readonly onStderr: (chunk: Buffer) => void;
-  /** A line on stdout that is no message. */
-  readonly onNoise: (head: string) => void;
   /** To be recorded at once: the process lives. */
   readonly onSpawn: (record: ProcessRecord) => void;
   readonly onGone: (record: ProcessRecord) => void;
@@ -47,26 +46,34 @@ export async function openStdio(options: OpenStdioOptions): Promise<Session> {
   let gone: string | undefined;
   let greeted = false;
 
+  const guard = createFloodGuard({ elapsedMs: options.elapsedMs, onFlood: (how) => end(how) });
+  const intake = createIntake({
+    peer: () => peer,
+    onNoise: options.onNoise,
+    onLost: (sentence) => events.log("warn", `upstream ${config.label}: ${sentence}`),
+    onMessage: guard.reset,
+  });
   const lines = createLineReader({
     maxBytes: UPSTREAM_LIMITS.messageBytes,
-    onLine: (text) => {
-      const message = parseLine(text);
-      if (message === undefined || !peer.receive(message)) options.onNoise(text.slice(0, 200));
-    },
-    onNoise: options.onNoise,
-    onTooLong: ({ head, tail, bytes }) => {
-      const id = idInRemains(head, tail);
-      const text = `A message of ${bytes} bytes came; the bound is ${UPSTREAM_LIMITS.messageBytes} bytes.`;
-      events.log("warn", `upstream ${config.label}: ${text}`);
-      if (id !== undefined) peer.fail(id, new Unanswered("too-large", text, false));
-    },
+    onLine: (text) => intake.line(text),
+    onNoise: (remains) => intake.noise(remains),
+    onTooLong: (remains) => intake.tooLong(remains),
   });
+  /** It is of no use any more: nothing of it is read, and its owner ends it. */
+  function end(how: string): void {
+    gone = how;
+    group.mute();
+    peer.failAll(new Unanswered("lost", `The upstream was ended: ${how}.`, false));
+    if (greeted) events.onClosed(how, true);
+  }
   const group: Group = await startGroup({
     program,
     env,
     cwd: config.cwd,
     mark: options.mark,
-    onStdout: (chunk) => lines.push(chunk),
+    onStdout: (chunk) => {
+      guard.add(chunk.length, lines.push(chunk));
+    },
     onStderr: options.onStderr,
     onExit: (how) => {
       gone = how;
@@ -155,14 +162,6 @@ function pipeSession(options: OpenStdioOptions, group: Group, peer: Peer, greeti
       await group.stop();
     },
   };
-}
-
-function parseLine(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function resolveProgram(config: StdioUpstream, env: Readonly<Record<string, string>>): Resolution {

@@ -167,7 +167,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     log,
   });
 
-  async function open({ signal, closed }: { signal: AbortSignal; closed: (reason: string) => void }): Promise<Session> {
+  async function open({ signal, closed }: { signal: AbortSignal; closed: SessionEvents["onClosed"] }): Promise<Session> {
     tail = createTail(UPSTREAM_LIMITS.stderrTailBytes, redacted);
     const mine = tail;
     const events: SessionEvents = {
@@ -190,6 +190,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       only: config.era !== undefined,
       signal,
       baseEnv: options.baseEnv,
+      onNoise,
     };
     if (config.kind === "http") return openHttp({ ...shared, config });
     return openStdio({
@@ -197,7 +198,6 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       config,
       mark: randomUUID(),
       onStderr: (chunk) => mine.push(chunk),
-      onNoise,
       onSpawn: options.onSpawn,
       onGone: options.onGone,
     });
@@ -207,7 +207,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     counters.noiseLines += 1;
     if (elapsedMs() - noiseWarnedMs < NOISE_WARNING_MS) return;
     noiseWarnedMs = elapsedMs();
-    log("warn", `upstream ${label} writes to stdout what is no message; such lines are skipped`, {
+    log("warn", `upstream ${label} writes what is no message; such lines are skipped`, {
       lines: counters.noiseLines,
       first: redacted(head).slice(0, 120),
     });

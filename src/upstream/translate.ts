@@ -11,6 +11,7 @@ import type { JsonObject, JsonValue } from "../model/json.js";
 import { Refusal } from "../model/fault.js";
 import type { Era, Greeting } from "./session.js";
 
+export const JSONRPC = "2.0";
 export const LEGACY_VERSION = "2025-11-25";
 export const MODERN_VERSION = "2026-07-28";
 
@@ -118,11 +119,11 @@ export function readMessage(value: unknown): Incoming {
   const ours = numeric(id);
   if (ours === undefined) return NOISE;
   if (tooDeep) return unusable(ours, `with something that is nested deeper than ${JSON_LEVELS} levels`);
-  if (value["result"] === undefined && value["error"] === undefined) return unusable(ours, "with neither a result nor an error");
-  if (value["error"] !== undefined) return { kind: "refusal", id: ours, refusal: readRefusal(value["error"]) };
-  const result = value["result"];
+  const { result, error } = value;
+  if (error !== undefined && error !== null) return { kind: "refusal", id: ours, refusal: readRefusal(error) };
   if (isJsonObject(result)) return { kind: "answer", id: ours, result };
-  return unusable(ours, "with something that is no result object", { result: result ?? null });
+  if (result === undefined) return unusable(ours, "with neither a result nor an error");
+  return unusable(ours, "with something that is no result object", { result });
 }
 
 /** An answer that cannot be handed on: whoever waits for it hears why, at once. */
@@ -150,16 +151,31 @@ function readNotification(method: string, params: JsonObject): Incoming {
   return { kind: "notification", method, params, subscription };
 }
 
-export function readRefusal(error: unknown): Refusal {
-  if (!isJsonObject(error))
-    return new Refusal(CODE.internal, typeof error === "string" ? error : "The upstream reported an error without a message.");
-  const code = error["code"];
+/**
+ * An upstream's error as it can be passed on. What the protocol does not allow (a code that is no integer, a message that is no
+ * text) is made readable, and the error as it was written goes along as data.
+ */
+export function readRefusal(error: JsonValue): Refusal {
+  if (typeof error === "string" && error !== "") return new Refusal(CODE.internal, error);
+  if (!isJsonObject(error)) return new Refusal(CODE.internal, asMessage(error), error);
+  const code = asCode(error["code"]);
   const message = error["message"];
-  return new Refusal(
-    typeof code === "number" ? code : CODE.internal,
-    typeof message === "string" ? message : "The upstream reported an error without a message.",
-    error["data"],
-  );
+  if (code !== undefined && code === error["code"] && typeof message === "string" && message !== "")
+    return new Refusal(code, message, error["data"]);
+  return new Refusal(code ?? CODE.internal, asMessage(message === undefined || message === "" ? error : message), error);
+}
+
+function asCode(code: JsonValue | undefined): number | undefined {
+  const number = typeof code === "string" && /^-?\d+$/.test(code) ? Number(code) : code;
+  return typeof number === "number" && Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** Of an error without a proper message, characters that are shown as one; the whole error is in the data. */
+const MESSAGE_CHARS = 1_000;
+function asMessage(said: JsonValue): string {
+  if (typeof said === "string" && said !== "") return said;
+  const written = JSON.stringify(said);
+  return `The upstream reported an error without a message: ${written.length > MESSAGE_CHARS ? `${written.slice(0, MESSAGE_CHARS)}…` : written}`;
 }
 
 function numeric(id: unknown): number | undefined {
@@ -170,16 +186,16 @@ function numeric(id: unknown): number | undefined {
 }
 
 export function requestMessage(id: number, method: string, params: JsonObject): JsonObject {
-  return { jsonrpc: "2.0", id, method, params };
+  return { jsonrpc: JSONRPC, id, method, params };
 }
 export function notificationMessage(method: string, params: JsonObject): JsonObject {
-  return Object.keys(params).length === 0 ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
+  return Object.keys(params).length === 0 ? { jsonrpc: JSONRPC, method } : { jsonrpc: JSONRPC, method, params };
 }
 export function answerMessage(id: string | number, result: JsonObject): JsonObject {
-  return { jsonrpc: "2.0", id, result };
+  return { jsonrpc: JSONRPC, id, result };
 }
 export function errorMessage(id: string | number, code: number, message: string, data?: JsonValue): JsonObject {
-  return { jsonrpc: "2.0", id, error: data === undefined ? { code, message } : { code, message, data } };
+  return { jsonrpc: JSONRPC, id, error: data === undefined ? { code, message } : { code, message, data } };
 }
 export function cancelMessage(id: number, reason: string): JsonObject {
   return notificationMessage(METHOD.cancelled, { requestId: id, reason });
@@ -307,27 +323,6 @@ export function uriOf(params: JsonObject): string | undefined {
 
 /** An empty list of roots: what an upstream is told while no agent is behind its question. */
 export const NO_ROOTS: JsonObject = Object.freeze({ roots: [] });
-
-/** The id in a message that was too long to be read, from its first and last characters, where it can be told. */
-export function idInRemains(head: string, tail: string): number | undefined {
-  const found =
-    /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*"?(\d+)"?\s*[,}]/.exec(head) ??
-    /"id"\s*:\s*"?(\d+)"?\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail);
-  return found?.[1] === undefined ? undefined : Number(found[1]);
-}
-
-/** HTTP bodies of a refused request that carry a protocol error all the same. */
-export function refusalInBody(text: string | null | undefined): Refusal | undefined {
-  if (text === null || text === undefined || text === "") return undefined;
-  try {
-    const body: unknown = JSON.parse(text);
-    return isJsonObject(body) && isJsonObject(body["error"]) && typeof body["error"]["code"] === "number"
-      ? readRefusal(body["error"])
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * What an upstream's notification that belongs to no call announces, in words of the house. Undefined for notifications that nobody follows (moved

@@ -69,15 +69,15 @@ describe("passing a call through", () => {
   it("answers at once, with the reason, where the upstream's answer is none, and goes on [K06]", async () => {
     const one = stand(fixture("workbench.mjs"));
     const bad = [
-      [`{"jsonrpc":"2.0","id":"$id","result":{"content":${levels(JSON_LEVELS)}}}`, /nested deeper than 512 levels/],
-      [`{"jsonrpc":"2.0","id":"$id","result":{"content":${levels(50_000)}}}`, /nested deeper than 512 levels/],
-      [`{"jsonrpc":"2.0","id":"$id","error":{"code":1,"message":"x","data":${levels(50_000)}}}`, /nested deeper than 512 levels/],
-      ['{"jsonrpc":"2.0","id":"$id"}', /neither a result nor an error/],
-      ['{"jsonrpc":"2.0","id":"$id","result":[1]}', /no result object/],
-      ['{"jsonrpc":"2.0","id":"$id","result":null}', /no result object/],
+      [`{"jsonrpc":"2.0","id":ID,"result":{"content":${levels(JSON_LEVELS)}}}`, /nested deeper than 512 levels/],
+      [`{"jsonrpc":"2.0","id":ID,"result":{"content":${levels(50_000)}}}`, /nested deeper than 512 levels/],
+      [`{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":"x","data":${levels(50_000)}}}`, /nested deeper than 512 levels/],
+      ['{"jsonrpc":"2.0","id":ID}', /neither a result nor an error/],
+      ['{"jsonrpc":"2.0","id":ID,"result":[1]}', /no result object/],
+      ['{"jsonrpc":"2.0","id":ID,"result":null}', /no result object/],
     ] as const;
     for (const [line, reason] of bad) {
-      const refused = await one.call("say", { line }).catch((error: unknown) => error);
+      const refused = await one.call("raw", { text: `${line}\n` }).catch((error: unknown) => error);
       expect(refused, line.slice(0, 80)).toBeInstanceOf(Refusal);
       expect(refused).toMatchObject({ code: -32603, message: expect.stringMatching(reason) as string });
     }

@@ -8,7 +8,7 @@ import { guardedLookup, isRefusedAddress } from "../../src/upstream/net-guard.js
 import { createStarts } from "../../src/upstream/starts.js";
 import { redact } from "../../src/host/redact.js";
 import { createTail } from "../../src/upstream/tail.js";
-import { idInRemains } from "../../src/upstream/translate.js";
+import { idInRemains } from "../../src/upstream/text.js";
 
 describe("finding a program", () => {
   const there =

@@ -23,6 +23,7 @@ export const HTTP_STATUS: Readonly<Record<FaultCode, number>> = Object.freeze({
   "call-timeout": 504,
   "call-interrupted": 502,
   "answer-too-large": 502,
+  "answer-unreadable": 502,
   "call-cancelled": 499,
   "skill-unknown": 404,
   "episode-unknown": 404,

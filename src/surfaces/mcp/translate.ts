@@ -82,6 +82,7 @@ export const MCP_FORMS: Readonly<Record<FaultCode, McpForm>> = Object.freeze({
   "call-timeout": ours,
   "call-interrupted": ours,
   "answer-too-large": ours,
+  "answer-unreadable": ours,
   "call-cancelled": ours,
   "skill-unknown": asked,
   "episode-unknown": readable,
