@@ -32,7 +32,7 @@ import { proposeByRules } from "./maintain/propose.js";
 import type { Config } from "./model/config.js";
 import type { Event } from "./model/event.js";
 import type { GraphAddon } from "./retrieve/nominate.js";
-import type { SkillName } from "./model/ids.js";
+import { splitToolKey, type SkillName } from "./model/ids.js";
 import type { Operations, UpstreamAnnouncement } from "./model/operations.js";
 import type { Clock, Manager, Upstreams } from "./model/ports.js";
 import type { Problem } from "./model/problem.js";
@@ -129,6 +129,10 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     chance: systemChance(),
     log: report,
     redact,
+    readsOnly: (tool) => {
+      const { label, name } = splitToolKey(tool);
+      return config.upstreams.get(label)?.readOnlyTools?.includes(name) === true;
+    },
     home,
     version,
     started,

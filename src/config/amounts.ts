@@ -48,6 +48,8 @@ export const BOUNDS: Readonly<Record<keyof Policy, Bound>> = {
   holdOnTextChange: { kind: "flag" },
   maintainEveryMs: { kind: "ms", min: 0, max: 365 * days },
   maintainPlanning: { kind: "word", words: ["revised", "frozen"] },
+  lineageByManager: { kind: "word", words: ["off", "advice", "confirm"] },
+  probeCalls: { kind: "count", min: 0, max: 10_000 },
   evidenceKeep: { kind: "word", words: ["shape", "full"] },
 };
 

@@ -209,6 +209,7 @@ function readSettings(label: UpstreamLabel, settings: unknown, context: EntryCon
     if (!(name in upstreamSettings.shape)) note(context, `${where}.${name}`, "member-unknown", "There is no such setting.");
   }
   const forward = readForwardHeaders(checked["forwardHeaders"], where, context);
+  const readOnlyTools = readNames(checked["readOnlyTools"], `${where}.readOnlyTools`, context);
   const era = checked["era"];
   if (era !== undefined && era !== "legacy" && era !== "modern")
     note(context, `${where}.era`, "setting-invalid", 'It has to be "legacy" or "modern". It is found out instead.');
@@ -223,9 +224,17 @@ function readSettings(label: UpstreamLabel, settings: unknown, context: EntryCon
     connectTimeoutMs: ms("connectTimeoutMs"),
     idleStopMs: ms("idleStopMs"),
     forwardHeaders: forward,
+    ...(readOnlyTools.length === 0 ? {} : { readOnlyTools }),
     ...(era === "legacy" || era === "modern" ? { era } : {}),
     ...(skills === undefined ? {} : { skills }),
   };
+}
+
+function readNames(value: unknown, where: string, context: EntryContext): string[] {
+  if (value === undefined) return [];
+  if (Array.isArray(value) && value.every((name) => typeof name === "string")) return value;
+  note(context, where, "setting-invalid", "It has to be a list of names of tools. None is taken to only read.");
+  return [];
 }
 
 function readPrefix(label: UpstreamLabel, prefix: unknown, where: string, context: EntryContext): string {

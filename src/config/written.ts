@@ -47,6 +47,10 @@ export const upstreamSettings = z.strictObject({
     .array(text)
     .optional()
     .describe("Names of inbound headers that may be forwarded to this upstream. Default none."),
+  readOnlyTools: z
+    .array(text)
+    .optional()
+    .describe("Names of tools that only read, whatever they say of themselves; see `policy.probeCalls`. Default none."),
   era: z.enum(["legacy", "modern"]).optional().describe("Protocol era to speak; default: found out."),
   skills: z
     .enum(SKILL_MODES)

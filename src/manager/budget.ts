@@ -7,7 +7,7 @@
  */
 
 /** The decisions a model takes part in. `start` is draft of the plan, choice of skills and tools, in one question. */
-export type Decision = "start" | "retrieve" | "explore" | "edit";
+export type Decision = "start" | "retrieve" | "explore" | "edit" | "lineage";
 
 export interface Spent {
   readonly calls: number;
@@ -46,7 +46,13 @@ export interface Account {
 
 export function openAccount(): Account {
   const empty: DecisionAccount = { ...NOTHING_SPENT, decided: 0, fellBack: {}, dropped: 0 };
-  const accounts: Record<Decision, DecisionAccount> = { start: empty, retrieve: empty, explore: empty, edit: empty };
+  const accounts: Record<Decision, DecisionAccount> = {
+    start: empty,
+    retrieve: empty,
+    explore: empty,
+    edit: empty,
+    lineage: empty,
+  };
   return {
     add(decision, { spent, fault, dropped = 0 }) {
       const before = accounts[decision];

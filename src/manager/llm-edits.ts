@@ -1,41 +1,26 @@
 /**
  * Maintenance with a model: rules first, then one question for each skill they cannot mend for certain.
  *
- * Owns: what is asked about and what never is, the budget of a run, answers that still hold, the estimate of a rebuild.
+ * Owns: what is asked about and what never is, the estimate of a rebuild.
  * Speaks: MaintenanceInput in; edits and tokens out.
  * Never: asks about pinned, hand-written or imported skills, or about what rules mend for certain; loses an edit of the rules because a
  *        model failed; lets a run outlast its time or its tokens.
- *
- * A run that died is taken up where it was: answers are remembered by their question, so that the next run pays for the rest only.
  */
 import { setImmediate } from "node:timers/promises";
-import { sha256 } from "../catalog/canonical.js";
-import type { JsonObject, JsonValue } from "../model/json.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { ProposedEdit } from "../model/maintenance.js";
-import type { Clock, DueSkill, MaintenanceInput, Manager } from "../model/ports.js";
+import type { DueSkill, MaintenanceInput, Manager } from "../model/ports.js";
 import type { Skill } from "../model/skill.js";
 import type { Tool } from "../model/tool.js";
 import { buildToolIndex, searchTools, type ToolIndex } from "../retrieve/tools.js";
-import { answerSchema } from "./answer.js";
 import { editFrom, type EditContext } from "./answer-edit.js";
-import { NOTHING_SPENT, openAllowance, type Account, type Allowance, type Spent } from "./budget.js";
-import { promptTokens, type Endpoint, type Question, type Say } from "./llm-client.js";
-import type { LlmLimits } from "./llm-limits.js";
-import type { LlmMemory } from "./llm-memory.js";
-import { editCase, editPrompt, editShape, type EditAnswer, type EditCase } from "./prompt-edit.js";
-import { promptOf, type PromptParts } from "./prompt.js";
+import { promptTokens } from "./llm-client.js";
+import { openRun, type Run, type RunDeps } from "./llm-run.js";
+import { editCase, editPrompt, editShape } from "./prompt-edit.js";
+import { promptOf } from "./prompt.js";
 
-export interface EditDeps {
-  readonly endpoint: Endpoint;
+export interface EditDeps extends RunDeps {
   readonly rules: Manager;
-  readonly limits: LlmLimits;
-  readonly account: Account;
-  readonly secrets: () => readonly string[];
-  readonly model: string;
-  readonly memory: LlmMemory;
-  readonly clock: Clock;
-  readonly log: Say;
   readonly applyChecked: boolean;
 }
 
@@ -44,14 +29,14 @@ export function editProposer(deps: EditDeps): Manager["proposeEdits"] {
   return async (input) => {
     const ruled = await deps.rules.proposeEdits(input);
     const byRules = new Map(ruled.edits.map((edit) => [edit.skill, edit]));
-    const run: Run = {
+    const { runTokens, runMs } = deps.limits;
+    const spent = input.spent ?? { tokens: 0, ms: 0 };
+    const left = { tokens: Math.max(0, runTokens - spent.tokens), ms: Math.max(0, runMs - spent.ms) };
+    const run: EditRun = {
       deps,
       input,
       near: nearTools(input, deps.limits.nearTools),
-      allowance: openAllowance(deps.limits.runTokens),
-      endsMs: deps.clock.elapsedMs() + deps.limits.runMs,
-      seen: { answers: 0, answerTokens: 0, promptTokens: 0, promptTokensCounted: 0 },
-      over: undefined,
+      asking: openRun(deps, left, "maintenance goes on by rules alone"),
     };
     const decided = new Map<SkillName, ProposedEdit>();
     for (const due of input.due) {
@@ -62,21 +47,16 @@ export function editProposer(deps: EditDeps): Manager["proposeEdits"] {
     }
     return {
       edits: merged(ruled.edits, decided),
-      tokens: { used: run.allowance.used(), rebuildEstimate: await estimate(input, costOf(run)) },
+      tokens: { used: spent.tokens + run.asking.used(), rebuildEstimate: await estimate(input, costOf(run)) },
     };
   };
 }
 
-interface Run {
+interface EditRun {
   readonly deps: EditDeps;
   readonly input: MaintenanceInput;
   readonly near: (tool: Tool) => readonly ToolKey[];
-  readonly allowance: Allowance;
-  readonly endsMs: number;
-  /** What answered questions cost by the endpoint's count, and their prompts by ours: the estimate speaks the endpoint's language. */
-  readonly seen: { answers: number; answerTokens: number; promptTokens: number; promptTokensCounted: number };
-  /** Why nothing more is asked in this run. */
-  over: string | undefined;
+  readonly asking: Run;
 }
 
 function mayAskAbout(due: DueSkill): boolean {
@@ -107,10 +87,10 @@ function merged(edits: readonly ProposedEdit[], decided: ReadonlyMap<SkillName, 
 }
 
 /** The model's edit; where there is none, the rules' one with a word why; undefined where there is neither. */
-async function decideOn(run: Run, due: DueSkill, ruling: ProposedEdit | undefined): Promise<ProposedEdit | undefined> {
+async function decideOn(run: EditRun, due: DueSkill, ruling: ProposedEdit | undefined): Promise<ProposedEdit | undefined> {
   const { deps, input } = run;
   const one = editCase(due, input, run.near);
-  const asked = await answerFor(run, one);
+  const asked = await run.asking.ask(EDIT, editPrompt(one, input, deps.secrets()));
   const context: EditContext = { input, applyChecked: deps.applyChecked, model: deps.model };
   if (asked.answer !== undefined) {
     const outcome = editFrom(asked.answer, one, context);
@@ -132,61 +112,7 @@ function annotated(ruling: ProposedEdit | undefined, why: string): ProposedEdit 
   return ruling === undefined ? undefined : { ...ruling, evidence: [...ruling.evidence, why] };
 }
 
-type Asked =
-  | { readonly answer: EditAnswer; readonly spent: Spent }
-  | { readonly answer: undefined; readonly spent: Spent; readonly fault: string; readonly why: string };
-
-async function answerFor(run: Run, one: EditCase): Promise<Asked> {
-  const { deps } = run;
-  const question = questionOf(deps, editPrompt(one, run.input, deps.secrets()));
-  const key = `edit ${sha256(`${deps.model}\n${question.content}`)}`;
-  const known = editShape.safeParse(deps.memory.get(key));
-  if (known.success) return { answer: known.data, spent: NOTHING_SPENT };
-  const none = (fault: string, why: string, spent: Spent = NOTHING_SPENT): Asked => ({ answer: undefined, spent, fault, why });
-  if (run.over !== undefined) return none("over", run.over);
-  const leftMs = run.endsMs - deps.clock.elapsedMs();
-  if (leftMs < deps.limits.leastMs) return none("over", stop(run, "the run's time is used up"));
-  const counted = promptTokens(question);
-  if (!run.allowance.mayAsk(counted, deps.limits.editAnswerTokens)) {
-    return none("over", stop(run, "the run's token budget is used up"));
-  }
-  const reply = await deps.endpoint.ask(question, {
-    withinMs: Math.min(deps.limits.editMs, leftMs),
-    retries: deps.limits.editRetries,
-    retryAfterMostMs: deps.limits.retryAfterMostMs,
-  });
-  run.allowance.take(reply.spent);
-  if (reply.kind === "failed") {
-    // Who refuses one question may answer the next; who is not there will not be.
-    if (!["refused", "cut", "invalid", "late"].includes(reply.fault)) stop(run, reply.why);
-    return none(reply.fault, reply.why, reply.spent);
-  }
-  run.seen.answers += 1;
-  run.seen.answerTokens += reply.spent.answerTokens / reply.spent.calls;
-  run.seen.promptTokens += reply.spent.promptTokens / reply.spent.calls;
-  run.seen.promptTokensCounted += counted;
-  deps.memory.set(key, reply.answer as unknown as JsonValue);
-  return { answer: reply.answer, spent: reply.spent };
-}
-
-function stop(run: Run, why: string): string {
-  if (run.over === undefined) run.deps.log("warn", `maintenance goes on by rules alone: ${why}`);
-  run.over ??= why;
-  return why;
-}
-
-/** The question, and its content without the mark that is drawn anew for each prompt. */
-function questionOf(deps: EditDeps, parts: PromptParts): Question<EditAnswer> & { content: string } {
-  return {
-    prompt: promptOf(parts, deps.secrets()),
-    content: JSON.stringify(parts),
-    form: { name: "edit", schema: EDIT_SCHEMA },
-    answerTokens: deps.limits.editAnswerTokens,
-    read: (answer: JsonObject) => editShape.safeParse(answer).data,
-  };
-}
-
-const EDIT_SCHEMA = answerSchema(editShape);
+const EDIT = { name: "edit", shape: editShape };
 
 /** Tools like one that left, by what its name and description say. The index is built when the first one is asked for. */
 function nearTools(input: MaintenanceInput, most: number): (tool: Tool) => readonly ToolKey[] {
@@ -204,8 +130,8 @@ interface Cost {
   readonly answerTokens: number;
 }
 
-function costOf(run: Run): Cost {
-  const { answers, answerTokens, promptTokens: reported, promptTokensCounted } = run.seen;
+function costOf(run: EditRun): Cost {
+  const { answers, answerTokens, promptTokens: reported, promptTokensCounted } = run.asking.seen;
   if (answers === 0) return { perToken: 1, answerTokens: run.deps.limits.editAnswerGuess };
   return { perToken: reported / promptTokensCounted, answerTokens: answerTokens / answers };
 }

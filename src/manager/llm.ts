@@ -10,6 +10,7 @@ import type { Clock, Manager } from "../model/ports.js";
 import { openAccount, type LlmUsage } from "./budget.js";
 import { openEndpoint, type Say } from "./llm-client.js";
 import { editProposer } from "./llm-edits.js";
+import { lineageMatcher } from "./llm-lineage.js";
 import { limitsOf, type LlmLimits } from "./llm-limits.js";
 import { memoryOfOneProcess, type LlmMemory } from "./llm-memory.js";
 import { viewDecider } from "./llm-view.js";
@@ -48,21 +49,12 @@ export function createLlm(options: LlmOptions): LlmManager {
   const account = openAccount();
   const secrets = withKey(options.secrets ?? (() => []), apiKey);
   const endpoint = openEndpoint({ baseUrl: options.baseUrl, model, apiKey, memory, limits, clock, secrets, log });
+  const run = { endpoint, limits, account, secrets, model, memory, clock, log };
   return {
     name: "llm",
     decideView: viewDecider({ endpoint, rules, limits, account, secrets, log }),
-    proposeEdits: editProposer({
-      endpoint,
-      rules,
-      limits,
-      account,
-      secrets,
-      model,
-      memory,
-      clock,
-      log,
-      applyChecked: options.applyChecked ?? false,
-    }),
+    matchLineage: lineageMatcher(run),
+    proposeEdits: editProposer({ ...run, rules, applyChecked: options.applyChecked ?? false }),
     usage: () => account.usage(),
   };
 }

@@ -6,16 +6,16 @@
  * Never: asks for files: exact replacements in step lines, and the contract as fields.
  */
 import { z } from "zod";
+import { speakerOf } from "../catalog/lineage/opinion.js";
 import type { ToolKey } from "../model/ids.js";
-import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
+import { isJsonObject, type JsonObject } from "../model/json.js";
 import { LLM_LIMITS } from "../model/policy.js";
 import type { DueSkill, MaintenanceInput } from "../model/ports.js";
 import type { StandingReason } from "../model/standing.js";
 import type { Skill } from "../model/skill.js";
 import type { Tool } from "../model/tool.js";
-import { propertiesOf } from "../maintain/fields.js";
 import { sectionText } from "../skills/mentions.js";
-import { effectOf, shown, shownTool, type PromptParts } from "./prompt.js";
+import { shown, toolRow, type PromptParts } from "./prompt.js";
 
 const texts = z.array(z.string()).default([]);
 
@@ -72,7 +72,7 @@ export function editCase(due: DueSkill, input: MaintenanceInput, near: (tool: To
         (reason) => reason.on === key && link.to.every((other) => reason.text.split(/[\s;,.]+/).includes(other)),
       );
       const to = isNamed ? "" : ` to ${link.to.join(" and ")}`;
-      const how = link.confirmed === undefined ? link.level : "confirmed by a person";
+      const how = link.confirmed === undefined ? link.level : `confirmed by a ${speakerOf(link.confirmed)}`;
       evidence.push(`lineage ${link.id} (${link.kind}, ${how})${to}: ${link.evidence.join("; ")}`);
     }
     const successors = links.flatMap((link) => link.to as ToolKey[]);
@@ -135,9 +135,11 @@ export function editPrompt(one: EditCase, input: MaintenanceInput, secrets: read
       { title: "Evidence", rows: [...one.evidence].map(([id, text]) => ({ evidence: id, says: shown(text, secrets) })) },
       {
         title: "The tools as they were used",
-        rows: [...due.verified.values()].filter((tool) => isMoved(tool, input)).map((tool) => row(asUsed(tool, skill), secrets)),
+        rows: [...due.verified.values()]
+          .filter((tool) => isMoved(tool, input))
+          .map((tool) => toolRow(asUsed(tool, skill), secrets)),
       },
-      { title: "The tools as they are", rows: offered(one, input).map((tool) => row(tool, secrets)) },
+      { title: "The tools as they are", rows: offered(one, input).map((tool) => toolRow(tool, secrets)) },
     ],
   };
 }
@@ -173,19 +175,4 @@ function withProperties(schema: JsonObject, kept: ReadonlySet<unknown>): JsonObj
   const properties = schema["properties"];
   if (!isJsonObject(properties)) return schema;
   return { ...schema, properties: Object.fromEntries(Object.entries(properties).filter(([name]) => kept.has(name))) };
-}
-
-function row(tool: Tool, secrets: readonly string[]): Record<string, JsonValue> {
-  const returns = isJsonObject(tool.outputSchema) ? Object.keys(propertiesOf(tool.outputSchema)) : [];
-  return {
-    tool: tool.key,
-    signature: withoutKey(shownTool(tool, secrets), tool.key),
-    effect: effectOf(tool),
-    ...(returns.length === 0 ? {} : { returns: returns.slice(0, 40) }),
-  };
-}
-
-/** A signature begins with the key, which stands in a field of its own here. */
-function withoutKey(signature: string, key: ToolKey): string {
-  return signature.startsWith(`${key}(`) ? signature.slice(key.length) : signature;
 }

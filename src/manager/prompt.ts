@@ -10,8 +10,11 @@ import { cleanText } from "../catalog/clean.js";
 import { isGrave, scanTool } from "../catalog/scan.js";
 import { base32 } from "../host/chance.js";
 import { redact } from "../host/redact.js";
-import type { JsonValue } from "../model/json.js";
+import { propertiesOf, requiredOf } from "../maintain/fields.js";
+import { typesOf } from "../maintain/mapping.js";
+import { isJsonObject, type JsonValue } from "../model/json.js";
 import { LLM_LIMITS } from "../model/policy.js";
+import type { ToolKey } from "../model/ids.js";
 import type { Tool } from "../model/tool.js";
 import { compactSignature, cutAtWord } from "../provision/signature.js";
 
@@ -82,4 +85,39 @@ export function shownTool(tool: Tool, secrets: readonly string[]): string {
 export function effectOf(tool: Tool): string {
   if (tool.annotations.readOnly) return "reads only";
   return tool.annotations.destructive ? "changes data, may destroy some" : "changes data";
+}
+
+/** A tool as one row of data: what it is called, takes, does and returns. */
+export function toolRow(tool: Tool, secrets: readonly string[]): Record<string, JsonValue> {
+  const returns = isJsonObject(tool.outputSchema) ? Object.keys(propertiesOf(tool.outputSchema)) : [];
+  return {
+    tool: tool.key,
+    signature: withoutKey(shownTool(tool, secrets), tool.key),
+    effect: effectOf(tool),
+    ...(returns.length === 0 ? {} : { returns: returns.slice(0, 40) }),
+  };
+}
+
+/** A signature begins with the key, which stands in a field of its own here. */
+function withoutKey(signature: string, key: ToolKey): string {
+  return signature.startsWith(`${key}(`) ? signature.slice(key.length) : signature;
+}
+
+/** Parameters of a tool, one row each, required ones first. Of a tool that speaks to the model nothing is said but names and types. */
+export function parameterRows(tool: Tool, secrets: readonly string[]): Record<string, JsonValue>[] {
+  const required = new Set(requiredOf(tool.inputSchema));
+  const isHonest = !scanTool(tool).some(isGrave);
+  const rows = Object.entries(propertiesOf(tool.inputSchema)).map(([name, property]): Record<string, JsonValue> => {
+    const schema = isJsonObject(property) ? property : {};
+    const said = isHonest && typeof schema["description"] === "string" ? shown(schema["description"], secrets) : "";
+    return {
+      of: tool.key,
+      parameter: name,
+      type: typesOf(property).join(" or ") || "any",
+      required: required.has(name),
+      ...(Array.isArray(schema["enum"]) ? { values: schema["enum"].slice(0, LLM_LIMITS.shownValues) } : {}),
+      ...(said === "" ? {} : { says: said }),
+    };
+  });
+  return rows.sort((a, b) => Number(b["required"]) - Number(a["required"])).slice(0, LLM_LIMITS.shownParameters);
 }

@@ -20,7 +20,12 @@ export function createRules(
   return {
     name: "rules",
     decideView: (candidates: ViewCandidates) => Promise.resolve(decideByRules(candidates)),
+    // What rules know of takeovers stands in the links already; a proposed one is what they cannot decide.
+    matchLineage: () => Promise.resolve({ verdicts: [], unjudged: [], tokens: 0 }),
     proposeEdits: (input) =>
-      Promise.resolve({ edits: proposeByRules(input), tokens: { used: 0, rebuildEstimate: rebuildEstimate(input) } }),
+      Promise.resolve({
+        edits: proposeByRules(input),
+        tokens: { used: input.spent?.tokens ?? 0, rebuildEstimate: rebuildEstimate(input) },
+      }),
   };
 }

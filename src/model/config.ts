@@ -20,6 +20,8 @@ interface UpstreamCommon {
   readonly connectTimeoutMs: number;
   /** 0 = never stop when idle. */
   readonly idleStopMs: number;
+  /** Names of tools that only read, whatever they say of themselves: maintenance may call them to try takeovers. */
+  readonly readOnlyTools?: readonly string[] | undefined;
   /** Protocol era to speak; default: found out, and legacy where the upstream speaks both. */
   readonly era?: "legacy" | "modern" | undefined;
   /** What becomes of skills that it serves; default `forward`. */

@@ -9,6 +9,7 @@ import type { CallLine, Episode, Evidence, Outcome } from "./episode.js";
 import type { CatalogPin, PresenceState } from "./catalog.js";
 import type { Calibration } from "./experience.js";
 import type { CatalogVersion, Digest, EpisodeId, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
+import type { LineageVerdict } from "./lineage.js";
 import type { ProposedEdit } from "./maintenance.js";
 import type { Policy } from "./policy.js";
 import type { Problem } from "./problem.js";
@@ -171,6 +172,11 @@ export type Event =
       readonly accept: readonly string[];
       /** Trajectories that the edits cite, by digest. */
       readonly recorded?: ReadonlyMap<string, Evidence> | undefined;
+      /** Verdicts on proposed takeovers; each is void where a person spoke or its tools moved meanwhile. */
+      readonly lineage?: readonly LineageVerdict[] | undefined;
+      /** Links no verdict came for, and why: told in the report. */
+      readonly unjudged?:
+        readonly { readonly link: string; readonly how: "manager" | "replay"; readonly why: string }[] | undefined;
       /** What was looked at and not acted on: told in the report. */
       readonly notes?: readonly string[] | undefined;
       /** Findings of what was tried outside of the inbox, on this very basis (frozen queries, probes), by signature. */

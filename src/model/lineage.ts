@@ -8,6 +8,26 @@
 import { z } from "zod";
 import { defineFormat } from "./format.js";
 
+/** What a machine found when it looked at a link, and on which definitions. */
+export const lineageOpinionSchema = z.object({
+  how: z.enum(["manager", "replay"]),
+  verdict: z.enum(["confirm", "reject", "leave"]),
+  /** The model that was asked, or what was called again. */
+  by: z.string(),
+  at: z.string(),
+  /** Digest of all it was told by: while that stays, the link is not looked at again in this way. */
+  basis: z.string(),
+  why: z.string(),
+  evidence: z.array(z.string()),
+  /** What asking cost. */
+  tokens: z.int().optional(),
+});
+export type LineageOpinion = z.infer<typeof lineageOpinionSchema>;
+
+/** Whose word stands. Without `how`: a person's. */
+const wordSchema = z.object({ by: z.string(), at: z.string(), how: z.enum(["person", "manager", "replay"]).optional() });
+export type LineageWord = z.infer<typeof wordSchema>;
+
 export const lineageLinkSchema = z.object({
   /** Stable: digest of (atVersion, from, to). */
   id: z.string(),
@@ -26,10 +46,22 @@ export const lineageLinkSchema = z.object({
   /** 0…1 */
   score: z.number(),
   evidence: z.array(z.string()),
-  confirmed: z.object({ by: z.string(), at: z.string() }).optional(),
-  rejected: z.object({ by: z.string(), at: z.string() }).optional(),
+  confirmed: wordSchema.optional(),
+  rejected: wordSchema.optional(),
+  /** The newest of each way of looking. */
+  opinions: z.array(lineageOpinionSchema).optional(),
+  /** `params` as they were proposed, where a confirmation corrected them. */
+  proposedParams: z.record(z.string(), z.string()).optional(),
 });
 export type LineageLink = z.infer<typeof lineageLinkSchema>;
+
+/** An opinion on its way to its link. */
+export interface LineageVerdict {
+  readonly link: string;
+  readonly opinion: LineageOpinion;
+  /** The parameters it confirms, where they are not those proposed. */
+  readonly params?: Readonly<Record<string, string>> | undefined;
+}
 
 export const supersedeHintSchema = z.object({
   /** Key of the tool that was there. */

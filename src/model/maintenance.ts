@@ -26,6 +26,22 @@ export interface ProposedEdit {
   readonly evidence: readonly string[];
 }
 
+const lineageLookSchema = z.object({
+  link: z.string(),
+  from: z.string(),
+  to: z.array(z.string()),
+  how: z.enum(["manager", "replay"]),
+  /** `failed`: no verdict came; the link stays proposed and is looked at again. */
+  verdict: z.enum(["confirm", "reject", "leave", "failed"]),
+  /** The verdict is in force: not a mere advice, not of a dry run, and nobody's word of more weight stands against it. */
+  counts: z.boolean(),
+  why: z.string(),
+  evidence: z.array(z.string()),
+  tokens: z.int().optional(),
+});
+/** One look at a proposed takeover, as a report tells it. */
+export type LineageLook = z.infer<typeof lineageLookSchema>;
+
 export const reportFormat = defineFormat({
   kind: "maintenance-report",
   version: 1,
@@ -46,6 +62,8 @@ export const reportFormat = defineFormat({
     /** Skills that a changed schema would have put to rest or under review, and whose recorded calls fit it. */
     safeByUsage: z.array(z.string()).optional(),
     stillInactive: z.array(z.object({ skill: z.string(), reason: z.string() })),
+    /** Proposed takeovers that were looked at in this run. */
+    lineage: z.array(lineageLookSchema).optional(),
     /** What was looked at and not acted on, in words. */
     notes: z.array(z.string()).optional(),
     tokens: z.object({ used: z.int(), rebuildEstimate: z.int() }),

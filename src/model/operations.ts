@@ -220,6 +220,8 @@ export interface Operations {
   ): Promise<{ readonly pinned: PinAnswer | null }>;
   drift(options: { from?: number; to?: number }): Promise<DriftAnswer>;
   lineage(): Promise<readonly LineageLink[]>;
+  /** One link by its id, or by the beginning of one that no other has. */
+  lineageLink(link: string): Promise<LineageLink>;
   judgeLineage(link: string, verdict: "confirm" | "reject", caller: Caller): Promise<LineageLink>;
   sync(
     label?: string,

@@ -55,6 +55,10 @@ export interface Policy {
   readonly maintainEveryMs: number;
   /** `frozen`: planning skills stay as they were extracted; runs neither add nor edit one. */
   readonly maintainPlanning: "revised" | "frozen";
+  /** A manager's verdict on a proposed takeover: not asked for, shown to people, or in force like a person's until a person says otherwise. */
+  readonly lineageByManager: "off" | "advice" | "confirm";
+  /** Calls of read-only tools on live upstreams that one run of maintenance may make to try a takeover on recorded calls. 0 = none. */
+  readonly probeCalls: number;
   /** Hold a tool on any text change (default: only when the scan finds something). */
   readonly holdOnTextChange: boolean;
   readonly evidenceKeep: "shape" | "full";
@@ -96,6 +100,8 @@ export const DEFAULT_POLICY: Policy = Object.freeze({
   maintainAuto: false,
   maintainEveryMs: 0,
   maintainPlanning: "revised",
+  lineageByManager: "advice",
+  probeCalls: 0,
   holdOnTextChange: false,
   evidenceKeep: "shape",
 });
@@ -104,6 +110,25 @@ export const DEFAULT_POLICY: Policy = Object.freeze({
 export const LINEAGE_LIMITS = Object.freeze({
   /** Tools of one upstream up to which takeovers to come are looked for: half a second. Real ones have 350 at most. */
   hintTools: 1_000,
+});
+
+/** What looking at proposed takeovers may cost in one run of maintenance. */
+export const LINEAGE_LOOKS = Object.freeze({
+  /** Links a manager is asked about; those that most skills wait for go first, the rest wait for the next run. */
+  askedMost: 20,
+  /** Part of a run's tokens that may go to lineage: edits are what the run is for. */
+  tokenShare: 0.5,
+});
+
+/** Recorded calls made again on the tool that is said to have taken over. */
+export const PROBE_LIMITS = Object.freeze({
+  /** Different calls that must be answered alike, without one that is not, before a takeover counts as shown. */
+  agreeing: 2,
+  /** Calls tried for one takeover or one edit. */
+  triedMost: 4,
+  /** One answer, and all probes of a run: maintenance does not wait for a slow upstream. */
+  callMs: 10 * seconds,
+  runMs: 60 * seconds,
 });
 
 /** Recorded calls that are kept to try moved schemas on, and what running an upstream's patterns on them may cost. */
@@ -349,6 +374,9 @@ export const LLM_LIMITS = Object.freeze({
   ladderForgetMs: 7 * 24 * hours,
   /** Answers of maintenance that are kept, so that an unchanged question costs nothing the second time. */
   answersKept: 500,
+  /** Parameters of one tool that are shown where a takeover is judged, required ones first, and values of one enumeration. */
+  shownParameters: 60,
+  shownValues: 12,
   /** Tools and skills that are put before a model in one question: more is what a view is there to avoid. */
   shownTools: 24,
   shownSkills: 24,

@@ -12,7 +12,7 @@ import type { CallLine, Episode, Evidence } from "./episode.js";
 import type { CatalogVersion, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
 import type { JsonObject, JsonValue } from "./json.js";
 import type { SeenFlow } from "./flow.js";
-import type { LineageLink, SupersedeHint } from "./lineage.js";
+import type { LineageLink, LineageVerdict, SupersedeHint } from "./lineage.js";
 import type { MaintenanceReport, ProposedEdit } from "./maintenance.js";
 import type { Problem } from "./problem.js";
 import type { PatternAnswer, Sample } from "./sample.js";
@@ -107,10 +107,37 @@ export interface Manager {
   readonly name: "rules" | "llm";
   /** Plan, skills and tools of a view, chosen among candidates. */
   decideView(input: ViewCandidates): Promise<ViewDecisions>;
+  /** Verdicts on proposed takeovers; where there is nobody to judge, none. */
+  matchLineage(input: LineageQuestion): Promise<LineageMatch>;
   /** Edits for the skills that are due. */
   proposeEdits(
     input: MaintenanceInput,
   ): Promise<{ edits: readonly ProposedEdit[]; tokens: { used: number; rebuildEstimate: number } }>;
+}
+
+/** A proposed takeover that something waits for. */
+export interface OpenLink {
+  readonly link: LineageLink;
+  /** The tool that left, as it was. */
+  readonly from: import("./tool.js").Tool;
+  /** Those that would take over, as they are. */
+  readonly to: readonly import("./tool.js").Tool[];
+  /** Skills and verified episodes that need the tool that left. */
+  readonly skills: readonly SkillName[];
+  readonly episodes: number;
+  /** Digest of the definitions of both sides. */
+  readonly basis: string;
+}
+export interface LineageQuestion {
+  readonly at: Instant;
+  /** Those that matter most first. */
+  readonly links: readonly OpenLink[];
+}
+export interface LineageMatch {
+  readonly verdicts: readonly LineageVerdict[];
+  /** Links that were to be judged and were not. */
+  readonly unjudged: readonly { readonly link: string; readonly why: string }[];
+  readonly tokens: number;
 }
 
 /** What retrieval found for a request: plain data, the manager's whole input. */
@@ -164,6 +191,8 @@ export interface MaintenanceInput {
   readonly proofs: readonly Proof[];
   /** `frozen`: planning skills stay as they were extracted; nothing adds or edits one. */
   readonly planning: "revised" | "frozen";
+  /** What the run has used before edits were asked for. */
+  readonly spent?: { readonly tokens: number; readonly ms: number } | undefined;
 }
 /** One trajectory and how far its outcome is trusted. */
 export interface Proof {

@@ -63,14 +63,24 @@ export async function readDrift(desk: Desk, options: { from?: number; to?: numbe
 
 export async function judgeLineage(
   desk: Desk,
-  link: string,
+  asked: string,
   verdict: "confirm" | "reject",
   caller: Caller,
 ): Promise<LineageLink> {
-  await desk.steward.post({ kind: "lineage-judged", at: desk.clock.now(), by: caller.principal, link, verdict });
-  const judged = desk.steward.world().lineage.get(link);
-  if (judged === undefined) throw new Fault("lineage-unknown", `There is no link ${link}.`);
-  return judged;
+  const { id } = findLink(desk.steward.world(), asked);
+  await desk.steward.post({ kind: "lineage-judged", at: desk.clock.now(), by: caller.principal, link: id, verdict });
+  return findLink(desk.steward.world(), id);
+}
+
+/** A link by its id, or by the beginning of one that no other has. */
+export function findLink(world: World, asked: string): LineageLink {
+  const exact = world.lineage.get(asked);
+  if (exact !== undefined) return exact;
+  const like = asked.length < 4 ? [] : [...world.lineage.values()].filter((link) => link.id.startsWith(asked));
+  const [only, ...more] = like;
+  if (only !== undefined && more.length === 0) return only;
+  const why = only === undefined ? "" : ` Several begin so: ${like.map((link) => link.id).join(", ")}.`;
+  throw new Fault("lineage-unknown", `There is no link ${asked}.${why} \`steward catalog lineage\` lists them.`);
 }
 
 /** Approves a held tool for the digests shown; without digests, for those it has now. */

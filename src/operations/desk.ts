@@ -12,7 +12,7 @@ import type { Chance, Clock, Manager, Store, Upstreams } from "../model/ports.js
 import type { Episode } from "../model/episode.js";
 import type { EpisodeOpening } from "../model/event.js";
 import { Fault } from "../model/fault.js";
-import type { EpisodeId } from "../model/ids.js";
+import type { EpisodeId, ToolKey } from "../model/ids.js";
 import type { JsonValue } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import type { Embedder } from "../model/vectors.js";
@@ -29,6 +29,8 @@ export interface Desk {
   readonly log: (level: "info" | "warn" | "error", text: string, data?: Record<string, unknown>) => void;
   /** Replaces secrets, keeping types; tells the JSON pointers of what was replaced. */
   readonly redact: (value: JsonValue) => { value: JsonValue; paths: readonly string[] };
+  /** The configuration says of this tool that it only reads, whatever it says of itself. */
+  readonly readsOnly: (tool: ToolKey) => boolean;
   readonly home: string;
   readonly version: string;
   readonly started: string;

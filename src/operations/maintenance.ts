@@ -9,6 +9,8 @@ import { maintenanceInput } from "../world/due.js";
 import { frozenQueries, openTrial, type FrozenQuery } from "../world/trial.js";
 import type { World } from "../world/world.js";
 import type { Desk } from "./desk.js";
+import { lookAtLineage, probeEdits } from "./lineage-looks.js";
+import { openProber, type Prober } from "./probe.js";
 import { readProofs } from "./proofs.js";
 
 export async function maintain(
@@ -20,8 +22,16 @@ export async function maintain(
   const basis = { catalog: world.catalog.version, library: world.library.revision };
   const at = desk.clock.now();
   const proofs = await readProofs(desk, world);
-  const { edits, tokens } = await desk.manager.proposeEdits(maintenanceInput(world, options.mode, at, proofs));
-  const findings = await tryEdits(world, edits, proofs, options.accept ?? []);
+  const begunMs = desk.clock.elapsedMs();
+  // A dry run shows what would be done; calling upstreams would be doing it.
+  const prober = options.dryRun || world.policy.probeCalls === 0 ? undefined : openProber(desk, world);
+  const looks = await lookAtLineage(desk, world, proofs, at, prober);
+  const judged = { ...world, lineage: looks.lineage };
+  const spent = { tokens: looks.tokens, ms: desk.clock.elapsedMs() - begunMs };
+  const input = { ...maintenanceInput(judged, options.mode, at, proofs), spent };
+  const { edits: proposed, tokens } = await desk.manager.proposeEdits(input);
+  const edits = prober === undefined ? proposed : await probeEdits(prober, world, looks.lineage, proposed, proofs);
+  const findings = await tryEdits(judged, edits, proofs, options.accept ?? []);
   const answer = await desk.steward.post({
     kind: "maintenance-proposed",
     at,
@@ -33,7 +43,9 @@ export async function maintain(
     accept: options.accept ?? [],
     recorded: citedBy(edits, proofs),
     findings,
-    notes: notesOn(proofs),
+    lineage: looks.verdicts,
+    unjudged: looks.unjudged,
+    notes: [...notesOn(proofs), ...notesOnProbes(prober)],
     tokens,
   });
   return answer["report"] as unknown as MaintenanceReport;
@@ -71,6 +83,11 @@ function notesOn(proofs: readonly Proof[]): string[] {
   return [
     `${claims.length} episodes end in an agent's own claim of success (${agents === 1 ? "one agent" : `${agents} agents`}) and were not verified: nothing is applied on their word. \`steward episodes verify\` makes one evidence.`,
   ];
+}
+
+function notesOnProbes(prober: Prober | undefined): string[] {
+  const calls = prober?.calls() ?? 0;
+  return calls === 0 ? [] : [`${calls} recorded ${calls === 1 ? "call was" : "calls were"} tried again on tools that only read.`];
 }
 
 /**

@@ -10,7 +10,7 @@ import { Fault } from "../model/fault.js";
 import type { Announcement, Operations } from "../model/operations.js";
 import type { UpstreamLabel } from "../model/ids.js";
 import { callTool, keptResult } from "./calls.js";
-import { approveTool, judgeLineage, readCatalog, readDrift, syncCatalog } from "./catalog.js";
+import { approveTool, findLink, judgeLineage, readCatalog, readDrift, syncCatalog } from "./catalog.js";
 import type { Desk } from "./desk.js";
 import { describeTools } from "./describe.js";
 import { finishTask, listEpisodes, readEpisode, verifyEpisode } from "./episodes.js";
@@ -63,6 +63,7 @@ export function createOperations(desk: Desk): Operations {
     drift: (options) => readDrift(desk, options),
     lineage: async () =>
       [...desk.steward.world().lineage.values()].sort((a, b) => a.atVersion - b.atVersion || (a.from < b.from ? -1 : 1)),
+    lineageLink: async (link) => findLink(desk.steward.world(), link),
     judgeLineage: (link, verdict, caller) => judgeLineage(desk, link, verdict, caller),
     sync: (label) => syncCatalog(desk, label),
     approveTool: (input, caller) => approveTool(desk, input, caller),

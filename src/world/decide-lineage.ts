@@ -6,14 +6,17 @@
  */
 import { findLineage, supersedeHints, toldHints } from "../catalog/lineage.js";
 import { toTool } from "../catalog/intake.js";
+import { isInForce, isRejectedByPerson, lookBasis, opinionOf } from "../catalog/lineage/opinion.js";
 import { Fault } from "../model/fault.js";
 import type { Event } from "../model/event.js";
 import { splitToolKey, type ToolKey } from "../model/ids.js";
 import type { LineageLink, SupersedeHint } from "../model/lineage.js";
+import type { LineageLook } from "../model/maintenance.js";
 import { LINEAGE_LIMITS } from "../model/policy.js";
 import type { Tool } from "../model/tool.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
+import { definitionOf, withVerdicts } from "./open-links.js";
 import type { Known } from "./world.js";
 
 /** Links and hints of the version that was just put in force; `before` is the world without it. */
@@ -53,11 +56,24 @@ function orphans(before: Known, labels: ReadonlySet<string>): { tool: Tool; miss
   return found;
 }
 
-/** A person said of these very tools that the one did not take over from the other: they are not asked again. */
+/**
+ * Somebody said of these tools that the one did not take over from the other: they are not asked again. A person's word holds for the
+ * names, a machine's for the definitions it was told by.
+ */
 function isRejected(known: Known, link: LineageLink): boolean {
   return [...known.lineage.values()].some(
-    (other) => other.rejected !== undefined && other.from === link.from && JSON.stringify(other.to) === JSON.stringify(link.to),
+    (other) =>
+      other.rejected !== undefined &&
+      other.from === link.from &&
+      JSON.stringify(other.to) === JSON.stringify(link.to) &&
+      (isRejectedByPerson(other) || opinionOf(other, "manager")?.basis === basisOf(known, link)),
   );
+}
+
+function basisOf(known: Known, link: LineageLink): string | undefined {
+  const from = definitionOf(known, link.from as ToolKey);
+  const to = link.to.map((key) => definitionOf(known, key as ToolKey)).filter((tool) => tool !== undefined);
+  return from === undefined || to.length !== link.to.length ? undefined : lookBasis(from, to);
 }
 
 /** Each upstream by itself, and none that is so large that looking ahead would hold up everybody else. */
@@ -99,10 +115,53 @@ export function decideLineageJudged(draft: Draft, event: Extract<Event, { kind: 
   const link = draft.known.lineage.get(event.link);
   if (link === undefined) throw new Fault("lineage-unknown", `There is no link ${event.link}; see the lineage of the catalog.`);
   const { confirmed: _confirmed, rejected: _rejected, ...rest } = link;
-  const verdict = { by: event.by, at: event.at };
+  const verdict = { by: event.by, at: event.at, how: "person" as const };
   put(draft, {
     kind: "lineage",
     links: [event.verdict === "confirm" ? { ...rest, confirmed: verdict } : { ...rest, rejected: verdict }],
   });
   settleStandings(draft, { tools: [link.from as ToolKey] });
+}
+
+/** What a run's looks came to: told in its report, and the lineage its edits are judged on. */
+export interface Heard {
+  readonly looks: readonly LineageLook[];
+  readonly lineage: ReadonlyMap<string, LineageLink>;
+}
+
+/**
+ * Verdicts of a maintenance run, put in force as far as they count. Made on another catalog they are void: the links are simply looked
+ * at again. A dry run hears them for itself alone.
+ */
+export function hearLineage(draft: Draft, event: Extract<Event, { kind: "maintenance-proposed" }>): Heard {
+  const { known } = draft;
+  const isVoid = event.basis.catalog !== known.catalog.version;
+  const verdicts = (event.lineage ?? []).filter((verdict) => known.lineage.has(verdict.link));
+  const moved = isVoid ? new Map<string, LineageLink>() : withVerdicts(known.lineage, verdicts, known.policy);
+  const lineage = new Map([...known.lineage, ...moved]);
+  const looks: LineageLook[] = verdicts.map(({ link, opinion }) => {
+    const judged = moved.get(link);
+    const { how, verdict, why, evidence, tokens } = opinion;
+    return {
+      ...sidesOf(known, link),
+      how,
+      verdict,
+      counts: !event.dryRun && judged !== undefined && isInForce(judged, opinion),
+      why: isVoid ? `${why} (The catalog moved meanwhile; it is looked at again.)` : why,
+      evidence: [...evidence],
+      ...(tokens === undefined ? {} : { tokens }),
+    };
+  });
+  for (const { link, how, why } of event.unjudged ?? [])
+    looks.push({ ...sidesOf(known, link), how, verdict: "failed", counts: false, why, evidence: [] });
+  if (!event.dryRun && moved.size > 0) {
+    put(draft, { kind: "lineage", links: [...moved.values()] });
+    settleStandings(draft, { tools: [...moved.values()].map((link) => link.from as ToolKey) });
+  }
+  return { looks, lineage };
+}
+
+function sidesOf(known: Known, id: string): Pick<LineageLook, "link" | "from" | "to"> {
+  const link = known.lineage.get(id);
+  return { link: id, from: link?.from ?? "", to: [...(link?.to ?? [])] };
 }

@@ -8,10 +8,12 @@ import { gateEdit, USES_MISSING } from "../maintain/gate.js";
 import { differenceOf } from "../maintain/difference.js";
 import type { Event } from "../model/event.js";
 import type { JsonValue } from "../model/json.js";
+import type { LineageLink } from "../model/lineage.js";
 import type { MaintenanceReport, ProposedEdit } from "../model/maintenance.js";
 import type { EditRecord } from "../model/skill.js";
 import { parseSkill } from "../skills/text.js";
 import { presentDigests } from "./decide-library.js";
+import { hearLineage } from "./decide-lineage.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
 import { dependants } from "./known.js";
@@ -25,7 +27,8 @@ type Refused = MaintenanceReport["refused"][number];
 export function decideMaintenanceProposed(draft: Draft, event: Of<"maintenance-proposed">): void {
   const before = draft.known;
   const moved = event.basis.catalog !== before.catalog.version || event.basis.library !== before.library.revision;
-  const { accepted, proposed, refused } = sortOut(draft, event, moved);
+  const heard = hearLineage(draft, event);
+  const { accepted, proposed, refused } = sortOut(draft, event, moved, [...heard.lineage.values()]);
   const due = dueSkills(before, event.mode).length;
   const applied: Applied[] = [];
   for (const edit of accepted) applied.push(shown(draft, edit));
@@ -47,6 +50,7 @@ export function decideMaintenanceProposed(draft: Draft, event: Of<"maintenance-p
     stillInactive: [...draft.known.standings]
       .filter(([, standing]) => standing.standing === "inactive")
       .map(([skill, standing]) => ({ skill, reason: standing.reasons[0]?.text ?? standing.because ?? "" })),
+    ...(heard.looks.length === 0 ? {} : { lineage: [...heard.looks] }),
     ...(event.notes === undefined || event.notes.length === 0 ? {} : { notes: [...event.notes] }),
     tokens: { ...event.tokens },
     looked: { due, all: before.library.skills.size },
@@ -59,11 +63,12 @@ function sortOut(
   draft: Draft,
   event: Of<"maintenance-proposed">,
   moved: boolean,
+  links: readonly LineageLink[],
 ): { accepted: ProposedEdit[]; proposed: ProposedEdit[]; refused: Refused[] } {
   const accepted: ProposedEdit[] = [];
   const proposed: ProposedEdit[] = [];
   const refused: Refused[] = [];
-  const context = gateContext(draft, event);
+  const context = gateContext(draft, event, links);
   // Edits may build on one another: what passed counts as being in the library.
   const skills = new Map(context.skills);
   for (const edit of event.edits) {
@@ -85,7 +90,11 @@ function isFinal(refused: Refused): boolean {
   return !refused.findings.every((finding) => finding.startsWith(USES_MISSING));
 }
 
-function gateContext(draft: Draft, event: Of<"maintenance-proposed">): Parameters<typeof gateEdit>[1] {
+function gateContext(
+  draft: Draft,
+  event: Of<"maintenance-proposed">,
+  links: readonly LineageLink[],
+): Parameters<typeof gateEdit>[1] {
   return {
     tools: draft.known.catalog.tools,
     skills: draft.known.library.skills,
@@ -95,7 +104,7 @@ function gateContext(draft: Draft, event: Of<"maintenance-proposed">): Parameter
     rejected: new Set(draft.known.rejected.keys()),
     recorded: (digest) => event.recorded?.get(digest),
     departed: draft.known.catalog.departed,
-    links: [...draft.known.lineage.values()],
+    links,
   };
 }
 

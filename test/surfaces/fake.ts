@@ -362,6 +362,10 @@ export function fakeOperations(
       skills: [],
     }),
     lineage: async () => [link],
+    async lineageLink(id: string) {
+      if (id !== link.id) throw new Fault("lineage-unknown", id);
+      return link;
+    },
     async judgeLineage(id: string) {
       if (id !== link.id) throw new Fault("lineage-unknown", id);
       return link;

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { JsonObject } from "../../model/json.js";
 import type { Shown } from "../../host/print.js";
+import { levelOf, showLink } from "./lineage.js";
 import { CliFault, EXIT } from "./access.js";
 import { compareDrift, compareLineage, isVersion, type CompareOptions } from "./compare.js";
 import { toCount } from "./facade.js";
@@ -103,18 +104,19 @@ export function addCatalogVerbs(verbs: Verbs): void {
   catalog
     .command("lineage [from] [to]")
     .description(
-      "which tools took over from which: all known links, or between two sides (versions or catalog files); `confirm <link>` and `reject <link>` judge one",
+      "which tools took over from which: all known links, or between two sides (versions or catalog files); `show <link>` tells its evidence and who confirmed it, `confirm <link>` and `reject <link>` judge it",
     )
     .option("--label <label>", "the upstream whose tools a catalog file has, where the file does not say")
     .action(async (verdict: string | undefined, link: string | undefined, options: CompareOptions) => {
       const judges = verdict === "confirm" || verdict === "reject";
+      if (verdict === "show") return await showLink(verbs, link);
       if (verdict !== undefined && !judges) return await compareLineage(verbs, verdict, link, options);
       await verbs.withAccess({ upstreams: false }, async (access) => {
         if (verdict !== undefined) {
           if (link === undefined) throw new CliFault(`Use \`catalog lineage ${verdict} <link>\`.`, EXIT.usage);
           const judged = await access.ask("POST", `/v1/catalog/lineage/${verdict}`, { link });
           if (verbs.json()) print.json(judged);
-          else print.line(`${link} is ${verdict === "confirm" ? "confirmed" : "rejected"}.`);
+          else print.line(`${textOf(objectOf(judged)["id"])} is ${verdict === "confirm" ? "confirmed" : "rejected"}.`);
           return;
         }
         const links = listOf(await access.ask("GET", "/v1/catalog/lineage"));
@@ -129,7 +131,7 @@ export function addCatalogVerbs(verbs: Verbs): void {
             { title: "level" },
           ],
           links.map((row) => [
-            textOf(row["id"]).slice(0, 12),
+            textOf(row["id"]),
             textOf(row["atVersion"]),
             textOf(row["kind"]),
             textOf(row["from"]),
@@ -232,12 +234,6 @@ function printPin(verbs: Verbs, pin: JsonObject): void {
   for (const tool of textsOf(pin["changed"])) print.line({ text: `  changed: ${tool}`, colour: "dim" });
 }
 
-function levelOf(link: JsonObject): Shown {
-  if (link["rejected"] !== undefined) return { text: "rejected", colour: "red" };
-  if (link["confirmed"] !== undefined) return { text: "confirmed", colour: "green" };
-  return textOf(link["level"]);
-}
-
 export function standingShown(standing: JsonObject): Shown {
   const word = textOf(standing["standing"]);
   if (word === "active")
@@ -261,9 +257,7 @@ function printDrift(verbs: Verbs, drift: JsonObject): void {
   const links = listOf(drift["lineage"]);
   if (links.length > 0) print.line({ text: "Lineage", colour: "bold" });
   for (const link of links)
-    print.line(
-      `  ${textOf(link["from"])} → ${textsOf(link["to"]).join(" + ")} (${textOf(link["kind"])}, ${textOf(link["level"])})`,
-    );
+    print.line(`  ${textOf(link["from"])} → ${textsOf(link["to"]).join(" + ")} (${textOf(link["kind"])}, `, levelOf(link), ")");
   const skills = listOf(drift["skills"]).filter(
     (row) => objectOf(row["standing"])["standing"] !== "active" || objectOf(row["standing"])["needsReview"] === true,
   );

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../model/json.js";
 import { CliFault, EXIT } from "./access.js";
 import { countOf, listOf, objectOf, textOf, textsOf } from "./fields.js";
+import { VERDICTS } from "./lineage.js";
 import type { Verbs } from "./verb.js";
 
 export function addMaintenanceVerbs(verbs: Verbs): void {
@@ -69,7 +70,7 @@ function printReport(verbs: Verbs, report: JsonObject): void {
   const looked = objectOf(report["looked"]);
   print.line(
     { text: `${textOf(report["id"])}${report["dryRun"] === true ? " (dry run)" : ""}`, colour: "bold" },
-    ` · catalog ${textOf(basis["catalog"])} · library ${textOf(basis["library"])} → ${textOf(report["library"])} · looked at ${countOf(looked["due"])} of ${countOf(looked["all"])} skills`,
+    ` · catalog ${textOf(basis["catalog"])} · library ${textOf(basis["library"])} → ${textOf(report["library"])} · looked at ${countOf(looked["due"])} of ${countOf(looked["all"])} skills${tokensShown(report)}`,
   );
   const edits = (title: string, rows: readonly JsonObject[]): void => {
     if (rows.length === 0) return;
@@ -87,6 +88,9 @@ function printReport(verbs: Verbs, report: JsonObject): void {
   edits(report["dryRun"] === true ? "Would apply" : "Applied", listOf(report["applied"]));
   edits("Proposed, for a person to look at", listOf(report["proposed"]));
   edits("Refused by the gate", listOf(report["refused"]));
+  const looks = listOf(report["lineage"]);
+  if (looks.length > 0) print.line({ text: "Proposed takeovers looked at", colour: "bold" });
+  for (const look of looks) printLook(verbs, look);
   for (const note of textsOf(report["notes"])) print.line({ text: note, colour: "dim" });
   const revived = textsOf(report["revived"]);
   if (revived.length > 0) print.line(`Active again: ${revived.join(", ")}.`);
@@ -96,4 +100,22 @@ function printReport(verbs: Verbs, report: JsonObject): void {
   if (resting.length > 0) print.line({ text: "Still resting", colour: "bold" });
   for (const row of resting) print.line(`  ${textOf(row["skill"])}: ${textOf(row["reason"])}`);
   if (listOf(report["applied"]).length === 0 && resting.length === 0) print.line("Nothing is due.");
+}
+
+function printLook(verbs: Verbs, look: JsonObject): void {
+  const { print } = verbs.ports;
+  const verdict = textOf(look["verdict"]);
+  const force =
+    verdict === "leave" || verdict === "failed" ? "" : look["counts"] === true ? ", in force" : ", for a person to judge";
+  const tokens = look["tokens"] === undefined ? "" : ` · ${textOf(look["tokens"])} tokens`;
+  print.line(
+    `  ${textOf(look["from"])} → ${textsOf(look["to"]).join(" + ")} (${textOf(look["link"])}) by ${textOf(look["how"])}: ${VERDICTS[verdict] ?? verdict}${force}${tokens}`,
+  );
+  for (const line of [textOf(look["why"]), ...textsOf(look["evidence"])]) print.line({ text: `      ${line}`, colour: "dim" });
+}
+
+function tokensShown(report: JsonObject): string {
+  const tokens = objectOf(report["tokens"]);
+  if (countOf(tokens["used"]) === 0) return "";
+  return ` · ${countOf(tokens["used"])} tokens (a rebuild: about ${countOf(tokens["rebuildEstimate"])})`;
 }

@@ -111,6 +111,15 @@ export const catalogRoutes: readonly Route[] = [
     answer: answers.links,
     run: (operations) => operations.lineage(),
   }),
+  route({
+    method: "get",
+    path: "/catalog/lineage/:link",
+    tag: "catalog",
+    rights: [],
+    summary: "One link with its evidence: whose word stands, and what a manager and a replay found.",
+    answer: answers.link,
+    run: (operations, { params }) => operations.lineageLink(params["link"] ?? ""),
+  }),
   ...(["confirm", "reject"] as const).map((verdict) =>
     route({
       method: "post",
