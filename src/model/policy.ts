@@ -267,6 +267,9 @@ export const SURFACE_LIMITS = Object.freeze({
   /** Head of a request, then the whole request body: slow senders hold no socket. */
   headersTimeoutMs: 65 * seconds,
   requestTimeoutMs: 2 * minutes,
+  /** Of a request body that is refused for its size, bytes and time that are let in unread, so that its client sees the answer. */
+  droppedBytes: 256 * 1024 * 1024,
+  droppedMs: 30 * seconds,
   /** Longer than common clients keep an idle connection, so that they close it first and never write into a closing one. */
   idleConnectionMs: 60 * seconds,
   /** New sessions a minute from one address, beyond a burst of the same size. */

@@ -101,11 +101,34 @@ describe("a direct call", () => {
     expect(await client.callTool({ name: "shop__away", arguments: {} })).toMatchObject({ isError: true });
   });
 
-  it("takes the episode from the request's _meta", async () => {
+  it("takes the episode from the request's _meta, and gives the result as the upstream wrote it, to the last key [K12]", async () => {
+    const { url, operations } = await start();
+    for (const era of ["legacy", "modern"] as const) {
+      const client = await currentClient(url, era, "/mcp/direct");
+      const result = await client.callTool({ name: "shop__get_order", arguments: {}, _meta: { "steward/episode": "ep_77" } });
+      expect(operations.calls.at(-1)?.episode).toBe("ep_77");
+      const { "io.modelcontextprotocol/serverInfo": _protocol, ...meta } = result._meta ?? {};
+      expect(meta).toEqual({ "shop/trace": 7 });
+    }
+  });
+});
+
+describe("a call that names no tool", () => {
+  it.each(["/mcp", "/mcp/direct"])("is told at %s which field is wrong, and how", async (path) => {
     const { url } = await start();
-    const client = await currentClient(url, "modern", "/mcp/direct");
-    const result = await client.callTool({ name: "shop__get_order", arguments: {}, _meta: { "steward/episode": "ep_77" } });
-    expect(result._meta).toMatchObject({ "steward/episode": "ep_77", "shop/trace": 7 });
+    const session = await bareSession(url, path);
+    const wrong: [unknown, RegExp][] = [
+      [{}, /^name is missing/],
+      [{ arguments: { tool: "shop/get_order" } }, /^name is missing/],
+      [{ name: null }, /^name must be a text, not null/],
+      [{ name: 7 }, /^name must be a text, not a number/],
+      [{ name: { tool: "x" } }, /^name must be a text, not an object/],
+      [{ name: ["call_tool"] }, /^name must be a text, not a list/],
+    ];
+    for (const [params, message] of wrong) {
+      const answer = await post(`${url}${path}`, { jsonrpc: "2.0", id: 1, method: "tools/call", params }, session);
+      expect(answer.json()).toMatchObject({ error: { code: -32602, message: expect.stringMatching(message) as string } });
+    }
   });
 });
 

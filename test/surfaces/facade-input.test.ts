@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { startTaskInput } from "../../src/model/facade.js";
+import type { z } from "zod";
+import {
+  callToolInput,
+  describeToolsInput,
+  exploreCapabilitiesInput,
+  finishTaskInput,
+  retrieveToolsInput,
+  startTaskInput,
+} from "../../src/model/facade.js";
 import { Fault } from "../../src/model/fault.js";
 import { readArguments } from "../../src/operations/arguments.js";
 import { readCallInput, readInput } from "../../src/surfaces/mcp/facade-input.js";
@@ -53,6 +61,34 @@ describe("the arguments of call_tool", () => {
 });
 
 describe("a body that is not what an endpoint takes", () => {
+  const whole: Record<string, { schema: z.ZodObject; body: Record<string, unknown> }> = {
+    start_task: { schema: startTaskInput, body: { task: "x" } },
+    retrieve_tools: { schema: retrieveToolsInput, body: { query: "x" } },
+    explore_capabilities: { schema: exploreCapabilitiesInput, body: { need: "x" } },
+    describe_tools: { schema: describeToolsInput, body: { tools: ["a/b"] } },
+    call_tool: { schema: callToolInput, body: { tool: "a/b" } },
+    finish_task: { schema: finishTaskInput, body: { episode: "ep_1", outcome: "success" } },
+  };
+
+  it.each(Object.entries(whole))("names each field of %s that is missing or of another type", (name, { schema, body }) => {
+    const read = (raw: unknown): unknown => (name === "call_tool" ? readCallInput(raw) : readInput(schema, raw));
+    expect(() => read(body)).not.toThrow();
+    for (const field of Object.keys(body)) {
+      const { [field]: _left, ...rest } = body;
+      const fault = faultOf(() => read(rest));
+      expect(fault.code).toBe("input-invalid");
+      expect(fault.detail).toContain(`${field}: `);
+      expect(fault.data).toMatchObject({ issues: [{ path: field }] });
+    }
+    for (const field of Object.keys(schema.shape)) {
+      for (const wrong of [7, true, { a: 1 }, [[]]]) {
+        if (field === "arguments" && typeof wrong === "object" && !Array.isArray(wrong)) continue;
+        if ((field === "limit" || field === "budget_tokens") && typeof wrong === "number") continue;
+        expect(faultOf(() => read({ ...body, [field]: wrong })).message, `${field}: ${JSON.stringify(wrong)}`).toContain(field);
+      }
+    }
+  });
+
   it("is refused with each wrong field named", () => {
     const fault = faultOf(() => readInput(startTaskInput, { task: "", budget_tokens: 3, hint: [] }));
     expect(fault.code).toBe("input-invalid");

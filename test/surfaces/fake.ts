@@ -49,6 +49,7 @@ export interface FakeCall {
   readonly signal: AbortSignal;
   readonly requestState: string | undefined;
   readonly logLevel: string | undefined;
+  readonly episode: string | undefined;
 }
 
 export interface Fake extends Operations {
@@ -262,6 +263,7 @@ export function fakeOperations(
         signal: options.signal,
         requestState: options.requestState,
         logLevel: options.logLevel,
+        episode: input.episode,
       });
       const result = await run((input.arguments ?? {}) as JsonObject, options, caller);
       return { body: { result, tool: `${upstream.label}/${name}` }, episode: episodeOf(input.episode, caller) };

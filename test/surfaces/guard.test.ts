@@ -38,6 +38,25 @@ function raw(url: string, text: string, waitForEnd = false): Promise<Raw> {
     socket.write(text);
   });
 }
+/** Writes all, and only then reads. */
+function patient(url: string, text: string): Promise<Pick<Raw, "status" | "body">> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    socket.pause();
+    socket.on("error", reject);
+    socket.write(text, () => {
+      let got = "";
+      socket.on("data", (chunk) => (got += chunk.toString("utf8")));
+      socket.on("end", () => {
+        socket.destroy();
+        const [head = "", body = ""] = got.split("\r\n\r\n");
+        resolve({ status: Number(/^HTTP\/1.1 (\d+)/.exec(head)?.[1] ?? 0), body });
+      });
+      socket.resume();
+    });
+  });
+}
 const get = (path: string, headers: Record<string, string>): string =>
   `GET ${path} HTTP/1.1\r\n${Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -117,7 +136,7 @@ describe("a body that is too large", () => {
   const limit = 10_000;
   const policy = { ...DEFAULT_POLICY, requestBytes: limit };
   it.each(["/mcp", "/mcp/direct", "/v1/start_task"])(
-    "is refused on %s by its declared length, unread, and the socket closed [T17]",
+    "is refused on %s by its declared length, at once, and the connection ended [T17]",
     async (path) => {
       const { url } = await start({ policy });
       const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${limit + 1}\r\n\r\n`;
@@ -136,6 +155,34 @@ describe("a body that is too large", () => {
     expect(answer.status).toBe(413);
     expect(answer.ended).toBe(true);
   });
+
+  it.each(["/mcp", "/mcp/direct", "/v1/start_task"])(
+    "is refused on %s so that a client sees it which writes all before it reads, with the limit and its setting [T17]",
+    async (path) => {
+      const { url } = await start({ policy });
+      const bytes = 20 * 1024 * 1024;
+      const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+      const whole = `${head}Content-Length: ${bytes}\r\n\r\n${"x".repeat(bytes)}`;
+      const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n${bytes.toString(16)}\r\n${"x".repeat(bytes)}\r\n0\r\n\r\n`;
+      for (const text of [whole, chunked]) {
+        const answer = await patient(url, text);
+        expect(answer.status).toBe(413);
+        expect(answer.body).toContain("At most 10000 bytes are taken");
+        expect(answer.body).toContain("steward.policy.requestBytes");
+        const body = JSON.parse(answer.body) as Record<string, unknown>;
+        if (path === "/v1/start_task") expect(body).toMatchObject({ status: 413, code: "input-too-large" });
+        else expect(body).toMatchObject({ jsonrpc: "2.0", id: null, error: { data: { code: "input-too-large" } } });
+      }
+      const task = "t".repeat(5 * 1024 * 1024);
+      const fetched = await fetch(`${url}${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ task }),
+      });
+      expect(fetched.status).toBe(413);
+      expect((await post(`${url}/v1/start_task`, { task: "short" })).status).toBe(200);
+    },
+  );
 
   it("is taken up to the limit", async () => {
     const { url } = await start({ policy });

@@ -7,14 +7,15 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Fault } from "../../model/fault.js";
+import { SURFACE_LIMITS } from "../../model/policy.js";
 import { isDeeperThan, JSON_LEVELS } from "../../model/json.js";
 
 /** Thrown for a body that is not JSON, or deeper than anything here can handle, so that MCP routes can answer with a parse error. */
 export class NotJson extends Error {}
 
 /**
- * Reads a body as JSON. A declared length above the limit is refused before a byte is read, an undeclared one at the
- * limit; the socket is then closed, since the rest of the body is still on its way.
+ * Reads a body as JSON. A declared length above the limit is refused at once, an undeclared one at the limit; the
+ * connection is then ended, and what is still on its way is read and dropped, within bounds.
  */
 export async function readJson(req: IncomingMessage, res: ServerResponse, limitBytes: number): Promise<unknown> {
   const declared = req.headers["content-length"];
@@ -32,7 +33,7 @@ export async function readJson(req: IncomingMessage, res: ServerResponse, limitB
   return value;
 }
 
-/** All bytes, or undefined as soon as they are more than the limit (the request is then paused, not destroyed). */
+/** All bytes, or undefined as soon as they are more than the limit (the request then goes on, unheard). */
 function readBytes(req: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -57,11 +58,28 @@ function readBytes(req: IncomingMessage, limitBytes: number): Promise<Buffer | u
   });
 }
 
+/**
+ * A socket that is cut while its client still writes takes the answer with it: the client reads only when it has written.
+ * So our side ends with the answer, and the rest is let in until the client has seen it.
+ */
 function tooLarge(req: IncomingMessage, res: ServerResponse, limitBytes: number): Fault {
-  res.setHeader("Connection", "close");
-  req.pause();
-  res.once("finish", () => req.socket.destroySoon());
-  return new Fault("input-too-large", `At most ${limitBytes} bytes are taken.`);
+  const { socket } = req;
+  let dropped = 0;
+  req.on("data", (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > SURFACE_LIMITS.droppedBytes) socket.destroy();
+  });
+  req.on("error", () => undefined);
+  res.once("finish", () => {
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), SURFACE_LIMITS.droppedMs).unref();
+    socket.once("close", () => clearTimeout(timer));
+  });
+  return new Fault(
+    "input-too-large",
+    `At most ${limitBytes} bytes are taken; more with "steward": {"policy": {"requestBytes": …}} in config/steward.json.`,
+    { limit: limitBytes, key: "steward.policy.requestBytes" },
+  );
 }
 
 /** `application/json` with or without parameters. */

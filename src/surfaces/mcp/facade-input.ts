@@ -22,9 +22,15 @@ export function readInput<Schema extends z.ZodType>(schema: Schema, raw: unknown
 
 /** One sentence that names each wrong field, and the issues as data. */
 export function inputFault(error: z.ZodError): Fault {
-  const issues = error.issues.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), problem: issue.message }));
+  const issues = error.issues
+    .slice(0, 20)
+    .map((issue) => ({ path: issue.path.map(String).join("."), problem: problemOf(issue) }));
   const sentence = issues.map((issue) => (issue.path === "" ? issue.problem : `${issue.path}: ${issue.problem}`)).join("; ");
   return new Fault("input-invalid", sentence, { issues });
+}
+
+function problemOf(issue: z.core.$ZodIssue): string {
+  return /, received undefined$/.test(issue.message) ? `is missing (${issue.message})` : issue.message;
 }
 
 /** `arguments` apart from the rest: they are the tool's own, checked by its schema and never walked here. */

@@ -88,7 +88,15 @@ function facadeArguments(raw: JsonObject[string] | undefined): unknown {
 }
 
 function unknownName(name: unknown): string {
-  return `Unknown tool "${String(name)}". This endpoint lists ${FACADE_NAMES.join(", ")}; call tools of upstreams with call_tool.`;
+  if (typeof name !== "string") return `${nameWrong(name)} This endpoint lists ${FACADE_NAMES.join(", ")}.`;
+  return `Unknown tool "${name}". This endpoint lists ${FACADE_NAMES.join(", ")}; call tools of upstreams with call_tool.`;
+}
+
+/** What is wrong with a name that is no text. */
+function nameWrong(name: unknown): string {
+  const given =
+    name === null ? "null" : Array.isArray(name) ? "a list" : typeof name === "object" ? "an object" : `a ${typeof name}`;
+  return name === undefined ? "name is missing: tools/call needs the name of a tool." : `name must be a text, not ${given}.`;
 }
 
 /** The episode in `_meta` counts where the arguments name none. */
@@ -106,12 +114,12 @@ export function createDirectCalls(parts: ToolCallParts): ToolCalls {
     }),
     async call(params, call) {
       const name = params["name"];
-      if (typeof name !== "string") throw invalidParams("tools/call needs the name of a tool.");
+      if (typeof name !== "string") throw invalidParams(nameWrong(name));
       const run = (): Promise<JsonObject> => {
         const input = { tool: name, arguments: readArguments(params["arguments"]), episode: call.episode };
         return questions.run(call, async (options) => {
-          const counted = await operations.callTool(input, call.caller, { ...options, direct: true });
-          return withEpisode(counted.body.result, counted.episode);
+          // Untouched to the last key: who speaks to an upstream's own tools is told of no episode.
+          return (await operations.callTool(input, call.caller, { ...options, direct: true })).body.result;
         });
       };
       return counted(parts, "direct", call, run, directFault, (refusal) => {

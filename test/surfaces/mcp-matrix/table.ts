@@ -17,6 +17,9 @@ one upstream of each protocol era behind it. *legacy* is every revision up to 20
 - **passes**: arrives as it was sent, in a way that both sides have.
 - **bridged**: works, and goes another way on each side; agent's way ⇄ upstream's way.
 - **impossible**: one of the two revisions has no such thing.
+
+Numbers pass as JavaScript reads them, double precision: integers beyond ±(2^53 − 1) and digits beyond the 17th are rounded, \`-0\` becomes
+\`0\`, and what is beyond 1.8e308 becomes \`null\`. A tool that deals in such numbers has to give them as text.
 `;
 
 /** `seen` by feature name and pair, in the order of `PAIRS`. */
