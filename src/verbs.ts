@@ -20,10 +20,10 @@ import { starterHome } from "./host/starter.js";
 import { LAST_VERSION } from "./lab/worlds/shop/catalogs.js";
 import { Fault } from "./model/fault.js";
 import { demoFormat } from "./model/lab.js";
-import type { JsonValue } from "./model/json.js";
 import { collectSkills } from "./exchange/collect.js";
 import { handOut } from "./exchange/handout.js";
 import { readDaemon, readOperatorToken } from "./store/daemon.js";
+import { asking } from "./surfaces/cli/asking.js";
 import { CliFault, EXIT, type Access, type AccessNeeds, type CliPorts, type DoctorLine } from "./surfaces/cli/access.js";
 
 export interface Surroundings {
@@ -95,41 +95,6 @@ async function openAccess(around: Surroundings, home: string, needs: AccessNeeds
   if (needs.upstreams) await served.house.operations.sync();
   const { url } = served.listening;
   return { ...asking(url, readOperatorToken(home)), running: false, url, home, close: () => served.stop() };
-}
-
-function asking(url: string, token: string | undefined): Pick<Access, "ask" | "askText"> {
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const reach = async (path: string, init: RequestInit): Promise<Response> => {
-    try {
-      return await fetch(`${url}${path}`, init);
-    } catch (error) {
-      throw new CliFault(`The daemon at ${url} does not answer: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  };
-  return {
-    async ask(method, path, body) {
-      const response = await reach(path, {
-        method,
-        headers: {
-          ...headers,
-          accept: "application/json",
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const answer = (await response.json()) as JsonValue;
-      if (response.ok) return answer;
-      const problem = answer as { title?: string; detail?: string; code?: string };
-      throw new CliFault(
-        [problem.title, problem.detail].filter((part) => part !== undefined).join(" ") || `HTTP ${response.status}`,
-        EXIT.failed,
-        answer,
-      );
-    },
-    async askText(path) {
-      return await (await reach(path, { headers })).text();
-    },
-  };
 }
 
 /** Lays out the starter home where there is none yet. Says what it did. */

@@ -34,6 +34,11 @@ export interface Print {
   json(value: unknown): void;
   /** Remarks for people on stderr, so that stdout stays the answer. */
   note(...parts: readonly Shown[]): void;
+  /**
+   * How far long work is, on stderr: on a terminal one line that is written over, elsewhere a line where `milestone` moved. An empty text
+   * takes the line away.
+   */
+  progress(text: string, milestone: string): void;
   readonly colour: boolean;
 }
 
@@ -54,11 +59,29 @@ export function createPrint(options: PrintOptions = {}): Print {
   const err = options.err ?? process.stderr;
   const env = options.env ?? process.env;
   const colour = wantsColour(out, env);
+  let milestone = "";
+  let isShown = false;
+  const clear = (): void => {
+    if (isShown) err.write("\r\x1b[K");
+    isShown = false;
+  };
 
   return {
     colour,
     line: (...parts) => void out.write(`${joined(parts, colour)}\n`),
-    note: (...parts) => void err.write(`${joined(parts, wantsColour(err, env))}\n`),
+    note: (...parts) => {
+      clear();
+      err.write(`${joined(parts, wantsColour(err, env))}\n`);
+    },
+    progress: (text, at) => {
+      if (err.isTTY === true && env["TERM"] !== "dumb") {
+        clear();
+        if (text === "") return;
+        err.write(shortened(visible(text), Math.max(LAST_MIN, (err.columns ?? 80) - 1)));
+        isShown = true;
+      } else if (text !== "" && at !== milestone) err.write(`${visible(text)}\n`);
+      milestone = at;
+    },
     json: (value) => void out.write(`${visibleJson(JSON.stringify(value, null, 2) ?? "null")}\n`),
     table: (columns, rows) => {
       const limit = out.isTTY === true ? out.columns : undefined;

@@ -28,7 +28,12 @@ export function proposeByRules(input: MaintenanceInput): ProposedEdit[] {
     if (edit !== undefined && !input.rejected.has(edit.signature)) edits.push(edit);
   }
   const learnt = extractSkills(input, edits);
-  return [...edits, ...learnt, ...toolSkills(input, edits)];
+  // In a rebuild a skill may be mended and written anew: the evidence has the last word.
+  const anew = new Set(learnt.flatMap((edit) => (edit.kind === "modify" ? [edit.skill] : [])));
+  const mended = edits.filter((edit) => !anew.has(edit.skill));
+  const ofTools = toolSkills(input, mended);
+  const written = new Set(ofTools.map((edit) => edit.skill));
+  return [...mended.filter((edit) => !written.has(edit.skill)), ...learnt, ...ofTools];
 }
 
 function isEditable(due: DueSkill, input: MaintenanceInput): boolean {

@@ -1,7 +1,10 @@
-/** Tool skills from schemas: for tools that have none, of upstreams whose tools have some; for all of them where there is no skill yet. */
+/**
+ * Tool skills from schemas: for tools that have none, of upstreams whose tools have some; for all of them where there is no skill yet.
+ * In a rebuild those written here before are written anew from what their tools say today.
+ */
 import { sha256 } from "../catalog/canonical.js";
 import { isJsonObject } from "../model/json.js";
-import type { SkillName, UpstreamLabel } from "../model/ids.js";
+import type { SkillName, ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { ProposedEdit } from "../model/maintenance.js";
 import type { MaintenanceInput } from "../model/ports.js";
 import { SKILL_LIMITS } from "../model/policy.js";
@@ -24,8 +27,8 @@ export function toolSkills(input: MaintenanceInput, mended: readonly ProposedEdi
       labels.add(need.tool.slice(0, need.tool.indexOf("/")) as UpstreamLabel);
     }
   }
+  const edits: ProposedEdit[] = input.mode === "rebuild" ? writtenAnew(input, mended) : [];
   const isColdStart = input.skills.size === 0;
-  const edits: ProposedEdit[] = [];
   const taken = new Set<string>(input.skills.keys());
   for (const tool of input.tools.values()) {
     if (described.has(tool.key) || !(isColdStart || labels.has(tool.label))) continue;
@@ -37,18 +40,37 @@ export function toolSkills(input: MaintenanceInput, mended: readonly ProposedEdi
   return edits;
 }
 
+/** Ours, not pinned, on a tool that is there, and saying something else than its schema does now. */
+function writtenAnew(input: MaintenanceInput, mended: readonly ProposedEdit[]): ProposedEdit[] {
+  const elsewhere = new Set<string>(mended.flatMap((edit) => (edit.kind === "keep" ? [] : [edit.skill])));
+  return input.due.flatMap(({ skill, pinned }) => {
+    const [need, ...others] = skill.contract.requires;
+    const tool = need === undefined || others.length > 0 ? undefined : input.tools.get(need.tool as ToolKey);
+    const isOurs = skill.tier === "tool" && skill.provenance === "rules" && !pinned && !elsewhere.has(skill.name);
+    if (tool === undefined || !isOurs) return [];
+    const cause = `R2: written anew from the schema of ${tool.key}`;
+    const edit = written(tool, skill.name, { kind: "modify", cause });
+    const isSame = edit?.files?.["SKILL.md"] === skill.files["SKILL.md"];
+    return edit === undefined || isSame || input.rejected.has(edit.signature) ? [] : [edit];
+  });
+}
+
 function addSkill(tool: Tool, taken: ReadonlySet<string>): ProposedEdit | undefined {
-  const draft = draftFor(tool, freeName(tool, taken));
+  const cause = `N1: ${tool.key} came and no tool skill describes it`;
+  return written(tool, freeName(tool, taken), { kind: "add", cause });
+}
+
+function written(tool: Tool, name: string, more: Pick<ProposedEdit, "kind" | "cause">): ProposedEdit | undefined {
+  const draft = draftFor(tool, name);
   if (draftProblems(draft).length > 0) return undefined;
   const files = renderSkill(draft);
   const { skill } = parseSkill({ folder: draft.name, files }, "rules");
   if (skill === undefined) return undefined;
   return {
-    kind: "add",
+    ...more,
     skill: draft.name as SkillName,
     files,
     contract: skill.contract,
-    cause: `N1: ${tool.key} came and no tool skill describes it`,
     signature: sha256(`${draft.name}\n${tool.digests.document}`),
     by: "rules",
     certain: true,

@@ -26,7 +26,7 @@ export interface EditDeps extends RunDeps {
 
 export function editProposer(deps: EditDeps): Manager["proposeEdits"] {
   const estimate = rebuildEstimator(deps);
-  return async (input) => {
+  return async (input, tell) => {
     const ruled = await deps.rules.proposeEdits(input);
     const byRules = new Map(ruled.edits.map((edit) => [edit.skill, edit]));
     const { runTokens, runMs } = deps.limits;
@@ -39,7 +39,8 @@ export function editProposer(deps: EditDeps): Manager["proposeEdits"] {
       asking: openRun(deps, left, "maintenance goes on by rules alone"),
     };
     const decided = new Map<SkillName, ProposedEdit>();
-    for (const due of input.due) {
+    for (const [n, due] of input.due.entries()) {
+      tell?.(n, input.due.length, due.skill.name);
       const ruling = byRules.get(due.skill.name);
       if (!mayAskAbout(due) || isSettled(ruling, input) || needsNewSteps(due, input)) continue;
       const edit = await decideOn(run, due, ruling);

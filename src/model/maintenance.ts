@@ -73,6 +73,59 @@ export const reportFormat = defineFormat({
 });
 export type MaintenanceReport = z.infer<typeof reportFormat.schema>;
 
+/** `frozen` changes nothing and says what rules would do: no model is asked, no report is kept. */
+export const MAINTENANCE_MODES = ["incremental", "rebuild", "frozen"] as const;
+export type MaintenanceMode = (typeof MAINTENANCE_MODES)[number];
+
+export const maintenanceRunSchema = reportFormat.schema.extend({ mode: z.enum(MAINTENANCE_MODES) });
+/** What a run answers with. */
+export type MaintenanceRun = z.infer<typeof maintenanceRunSchema>;
+
+export interface MaintenanceOptions {
+  readonly mode: MaintenanceMode;
+  readonly dryRun: boolean;
+  /** Skills whose proposals a person takes; `*` for all. */
+  readonly accept?: readonly string[];
+}
+
+/** How far a run is: phases in this order, `done` of `of` pieces of the phase's work. */
+export const maintenanceProgressSchema = z.object({
+  run: z.string(),
+  mode: z.enum(MAINTENANCE_MODES),
+  /** Evidence is read, proposed takeovers are looked at, edits are proposed skill by skill, tried on verified tasks, and written. */
+  phase: z.enum(["evidence", "lineage", "edits", "trial", "library"]),
+  done: z.int(),
+  of: z.int(),
+  /** What was looked at last. */
+  skill: z.string().optional(),
+});
+export type MaintenanceProgress = z.infer<typeof maintenanceProgressSchema>;
+
+/** The three modes on one moment, side by side; nothing of it was applied. */
+export const maintenanceComparisonSchema = z.object({
+  basis: z.object({ catalog: z.int(), library: z.int() }),
+  modes: z.array(
+    z.object({
+      mode: z.enum(MAINTENANCE_MODES),
+      edits: z.array(editSchema.pick({ kind: true, skill: true, cause: true })),
+      proposed: z.int(),
+      refused: z.int(),
+      /** `used`: what the run spent; questions that were answered before cost nothing again. */
+      tokens: z.object({ used: z.int(), rebuildEstimate: z.int() }),
+      ms: z.int(),
+      /** How the library would stand, and what verified tasks would be shown of the tools they need. */
+      effect: z.object({
+        active: z.int(),
+        resting: z.int(),
+        needsReview: z.int(),
+        tasks: z.object({ asked: z.int(), whole: z.int(), tools: z.int(), shown: z.int() }),
+      }),
+    }),
+  ),
+});
+export type MaintenanceComparison = z.infer<typeof maintenanceComparisonSchema>;
+export type ModeOutcome = MaintenanceComparison["modes"][number];
+
 export const rejectedFormat = defineFormat({
   kind: "rejected-edits",
   version: 1,

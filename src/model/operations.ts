@@ -23,7 +23,13 @@ import type {
 import type { Right } from "./home.js";
 import type { JsonObject } from "./json.js";
 import type { LineageLink } from "./lineage.js";
-import type { MaintenanceReport } from "./maintenance.js";
+import type {
+  MaintenanceComparison,
+  MaintenanceOptions,
+  MaintenanceProgress,
+  MaintenanceReport,
+  MaintenanceRun,
+} from "./maintenance.js";
 import type { CallOptions, UpstreamStatus } from "./ports.js";
 import type { Problem } from "./problem.js";
 import type { ImportAnswer, ImportRequest } from "./recorded.js";
@@ -260,12 +266,13 @@ export interface Operations {
   graphGexf(): Promise<string>;
   why(skill: string, options?: { at?: number }): Promise<GraphWhy>;
 
-  maintain(
-    options: { mode: "incremental" | "rebuild"; dryRun: boolean; accept?: readonly string[] },
-    caller: Caller,
-  ): Promise<MaintenanceReport>;
+  /** `tell` hears how far it is. */
+  maintain(options: MaintenanceOptions, caller: Caller, tell?: (progress: MaintenanceProgress) => void): Promise<MaintenanceRun>;
+  /** What each mode would do now; a configured model is asked, nothing is applied. */
+  compareModes(tell?: (progress: MaintenanceProgress) => void): Promise<MaintenanceComparison>;
   reports(): Promise<readonly MaintenanceReport[]>;
-  report(id: string): Promise<MaintenanceReport>;
+  /** Of a run under way (`current`: the newest such) the report it ends with; `tell` hears how far it is. */
+  report(id: string, tell?: (progress: MaintenanceProgress) => void): Promise<MaintenanceRun>;
 
   episodes(): Promise<readonly Episode[]>;
   episode(id: string): Promise<{ readonly episode: Episode; readonly calls: readonly CallLine[] }>;

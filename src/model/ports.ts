@@ -109,9 +109,10 @@ export interface Manager {
   decideView(input: ViewCandidates): Promise<ViewDecisions>;
   /** Verdicts on proposed takeovers; where there is nobody to judge, none. */
   matchLineage(input: LineageQuestion): Promise<LineageMatch>;
-  /** Edits for the skills that are due. */
+  /** Edits for the skills that are due; `tell` hears of each skill that was thought about. */
   proposeEdits(
     input: MaintenanceInput,
+    tell?: (done: number, of: number, skill: SkillName) => void,
   ): Promise<{ edits: readonly ProposedEdit[]; tokens: { used: number; rebuildEstimate: number } }>;
 }
 

@@ -18,6 +18,7 @@ import type { Problem } from "../model/problem.js";
 import type { Embedder } from "../model/vectors.js";
 import type { Steward } from "../steward.js";
 import type { CallLog } from "./call-log.js";
+import type { Running } from "./maintenance-runs.js";
 
 export interface Desk {
   readonly steward: Steward;
@@ -50,6 +51,8 @@ export interface DeskMemory {
   readonly sessions: Map<string, EpisodeId>;
   /** One piece of work at a time per episode: budgets are counted, not raced for. */
   readonly turns: Map<string, Promise<unknown>>;
+  /** Maintenance runs under way, oldest first. */
+  readonly runs: Map<string, Running>;
   /** Kept whole results by id, oldest first. */
   readonly results: Map<string, string>;
 }
@@ -60,7 +63,7 @@ const SESSIONS_MOST = 10_000;
 export const RESULTS_MOST_BYTES = 64 * 1024 * 1024;
 
 export function createMemory(): DeskMemory {
-  return { pins: new Map(), sessions: new Map(), turns: new Map(), results: new Map() };
+  return { pins: new Map(), sessions: new Map(), turns: new Map(), results: new Map(), runs: new Map() };
 }
 
 /** Runs `work` after all earlier work of the same episode, whether that failed or not. */

@@ -6,7 +6,7 @@
  * Never: remembers what became due. What to do is asked of the present standings each time it wakes, so that a lost wake-up, a crash or
  *        a restart leaves nothing undone; what it remembers is only which basis was worked on already.
  */
-import type { MaintenanceReport } from "../model/maintenance.js";
+import type { MaintenanceRun } from "../model/maintenance.js";
 import { AUTO_MAINTENANCE } from "../model/policy.js";
 import type { Clock } from "../model/ports.js";
 import type { Steward } from "../steward.js";
@@ -24,7 +24,7 @@ export function keepMaintained(options: {
   readonly steward: Steward;
   readonly clock: Clock;
   readonly log: (level: "info" | "warn" | "error", text: string, data?: Record<string, unknown>) => void;
-  readonly run: () => Promise<MaintenanceReport>;
+  readonly run: () => Promise<MaintenanceRun>;
 }): AutoMaintenance {
   const { steward, clock, log } = options;
   /** The basis on which a run was made that succeeded: nothing new is to be had from it. */

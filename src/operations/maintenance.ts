@@ -3,52 +3,145 @@ import { setImmediate } from "node:timers/promises";
 import type { Evidence } from "../model/episode.js";
 import type { ToolKey } from "../model/ids.js";
 import { Fault } from "../model/fault.js";
-import type { MaintenanceReport, ProposedEdit } from "../model/maintenance.js";
+import {
+  MAINTENANCE_MODES,
+  type MaintenanceComparison,
+  type MaintenanceOptions,
+  type MaintenanceReport,
+  type MaintenanceRun,
+  type ModeOutcome,
+  type ProposedEdit,
+} from "../model/maintenance.js";
+import { proposeByRules } from "../maintain/propose.js";
+import type { Event } from "../model/event.js";
 import type { Proof } from "../model/ports.js";
 import { maintenanceInput } from "../world/due.js";
+import { outlookOf } from "../world/outlook.js";
 import { frozenQueries, openTrial, type FrozenQuery } from "../world/trial.js";
 import type { World } from "../world/world.js";
 import type { Desk } from "./desk.js";
-import { lookAtLineage, probeEdits } from "./lineage-looks.js";
+import { lookAtLineage, probeEdits, type Looks } from "./lineage-looks.js";
+import { follow, runUnderWay, runWatched, type Step, type Tell } from "./maintenance-runs.js";
 import { openProber, type Prober } from "./probe.js";
 import { readProofs } from "./proofs.js";
 
-export async function maintain(
-  desk: Desk,
-  options: { mode: "incremental" | "rebuild"; dryRun: boolean; accept?: readonly string[] },
-): Promise<MaintenanceReport> {
+type Proposed = Extract<Event, { kind: "maintenance-proposed" }>;
+
+export function maintain(desk: Desk, options: MaintenanceOptions, tell?: Tell): Promise<MaintenanceRun> {
+  const isFrozen = options.mode === "frozen";
+  if (isFrozen && (options.accept ?? []).length > 0)
+    throw new Fault("input-invalid", "A frozen run changes nothing: `accept` goes with the mode incremental or rebuild.");
+  const id = desk.chance.id("mt_");
+  return runWatched(desk.memory.runs, { id, mode: options.mode, tell }, async (step) => {
+    await desk.steward.settled();
+    const world = desk.steward.world();
+    const { event } = await propose(desk, world, { id, options, step, told: isFrozen });
+    step("library", 0, 1);
+    if (isFrozen) return { ...outlookOf(world, { ...event, dryRun: true }).report, mode: "frozen" };
+    const answer = await desk.steward.post(event);
+    return answer["report"] as unknown as MaintenanceReport;
+  });
+}
+
+/** Every mode on the same moment, as it would be decided; nothing is posted, so nothing is applied or kept. */
+export async function compareModes(desk: Desk, tell?: Tell): Promise<MaintenanceComparison> {
   await desk.steward.settled();
   const world = desk.steward.world();
-  const basis = { catalog: world.catalog.version, library: world.library.revision };
+  const modes: ModeOutcome[] = [];
+  for (const mode of MAINTENANCE_MODES) {
+    const id = desk.chance.id("mt_");
+    const began = desk.clock.elapsedMs();
+    const step: Step = (phase, done, of, skill) =>
+      tell?.({ run: id, mode, phase, done, of, ...(skill === undefined ? {} : { skill }) });
+    const { event, proofs } = await propose(desk, world, { id, options: { mode, dryRun: false }, step, told: true });
+    const ms = Math.round(desk.clock.elapsedMs() - began);
+    const { report, after } = outlookOf(world, event);
+    const isFrozen = mode === "frozen";
+    modes.push({
+      mode,
+      edits: isFrozen ? [] : report.applied.map(({ kind, skill, cause }) => ({ kind, skill, cause })),
+      proposed: isFrozen ? 0 : report.proposed.length,
+      refused: isFrozen ? 0 : report.refused.length,
+      tokens: report.tokens,
+      ms,
+      effect: await effectOn(isFrozen ? world : after, frozenQueries(world, proofs)),
+    });
+  }
+  return { basis: { catalog: world.catalog.version, library: world.library.revision }, modes };
+}
+
+async function effectOn(world: World, queries: readonly FrozenQuery[]): Promise<ModeOutcome["effect"]> {
+  const standings = [...world.standings.values()];
+  const trial = openTrial(world, queries);
+  const tasks = { asked: queries.length, whole: 0, tools: 0, shown: 0 };
+  for (const query of queries) {
+    const shown = trial.served(query).size;
+    tasks.tools += query.needs.size;
+    tasks.shown += shown;
+    if (shown === query.needs.size) tasks.whole += 1;
+    await setImmediate();
+  }
+  const active = standings.filter((standing) => standing.standing === "active");
+  return {
+    active: active.length,
+    resting: standings.length - active.length,
+    needsReview: active.filter((standing) => standing.needsReview).length,
+    tasks,
+  };
+}
+
+/**
+ * What is due goes to the manager, what comes back is tried: the event that would apply it. In a frozen run rules alone are asked; no
+ * upstream is called where it is only `told`.
+ */
+async function propose(
+  desk: Desk,
+  world: World,
+  {
+    id,
+    options,
+    step,
+    told,
+  }: { readonly id: string; readonly options: MaintenanceOptions; readonly step: Step; readonly told: boolean },
+): Promise<{ event: Proposed; proofs: readonly Proof[] }> {
   const at = desk.clock.now();
+  const accept = options.accept ?? [];
+  const mode = options.mode === "frozen" ? "incremental" : options.mode;
   const proofs = await readProofs(desk, world);
   const begunMs = desk.clock.elapsedMs();
-  // A dry run shows what would be done; calling upstreams would be doing it.
-  const prober = options.dryRun || world.policy.probeCalls === 0 ? undefined : openProber(desk, world);
-  const looks = await lookAtLineage(desk, world, proofs, at, prober);
+  // What is only told shows what would be done; calling upstreams would be doing it.
+  const prober = told || options.dryRun || world.policy.probeCalls === 0 ? undefined : openProber(desk, world);
+  const isFrozen = options.mode === "frozen";
+  step("lineage", 0, 0);
+  const looks: Looks = isFrozen
+    ? { verdicts: [], unjudged: [], tokens: 0, lineage: world.lineage }
+    : await lookAtLineage(desk, world, proofs, at, prober);
   const judged = { ...world, lineage: looks.lineage };
   const spent = { tokens: looks.tokens, ms: desk.clock.elapsedMs() - begunMs };
-  const input = { ...maintenanceInput(judged, options.mode, at, proofs), spent };
-  const { edits: proposed, tokens } = await desk.manager.proposeEdits(input);
-  const edits = prober === undefined ? proposed : await probeEdits(prober, world, looks.lineage, proposed, proofs);
-  const findings = await tryEdits(judged, edits, proofs, options.accept ?? []);
-  const answer = await desk.steward.post({
+  const input = { ...maintenanceInput(judged, mode, at, proofs), spent };
+  step("edits", 0, input.due.length);
+  const { edits: proposed, tokens } = isFrozen
+    ? { edits: proposeByRules(input), tokens: { used: 0, rebuildEstimate: 0 } }
+    : await desk.manager.proposeEdits(input, (done, of, skill) => step("edits", done, of, skill));
+  const edits = prober === undefined ? proposed : await probeEdits(prober, world, judged.lineage, proposed, proofs);
+  const findings = await tryEdits(judged, edits, proofs, accept, step);
+  const event: Proposed = {
     kind: "maintenance-proposed",
     at,
-    id: desk.chance.id("mt_"),
-    mode: options.mode,
+    id,
+    mode,
     dryRun: options.dryRun,
-    basis,
+    basis: { catalog: world.catalog.version, library: world.library.revision },
     edits,
-    accept: options.accept ?? [],
+    accept,
     recorded: citedBy(edits, proofs),
     findings,
     lineage: looks.verdicts,
     unjudged: looks.unjudged,
     notes: [...notesOn(proofs), ...notesOnProbes(prober)],
     tokens,
-  });
-  return answer["report"] as unknown as MaintenanceReport;
+  };
+  return { event, proofs };
 }
 
 /** Frozen queries, edit by edit, with a turn of the event loop between: agents are answered meanwhile. */
@@ -57,6 +150,7 @@ async function tryEdits(
   edits: readonly ProposedEdit[],
   proofs: readonly Proof[],
   accept: readonly string[],
+  step: Step,
 ): Promise<Map<string, readonly string[]>> {
   const findings = new Map<string, readonly string[]>();
   const queries = frozenQueries(world, proofs);
@@ -65,9 +159,10 @@ async function tryEdits(
   const wanted = edits.filter(
     (edit) => edit.files !== undefined && (edit.certain || accept.includes("*") || accept.includes(edit.skill)),
   );
-  if (await standTogether(world, wanted, queries)) return findings;
+  if (await standTogether(world, wanted, queries, (done) => step("trial", done, queries.length))) return findings;
   const trial = openTrial(world, queries);
-  for (const edit of wanted) {
+  for (const [n, edit] of wanted.entries()) {
+    step("trial", n, wanted.length, edit.skill);
     const found = trial.judge(edit);
     if (found.length > 0) findings.set(edit.signature, found);
     await setImmediate();
@@ -94,7 +189,12 @@ function notesOnProbes(prober: Prober | undefined): string[] {
  * Edits of one run belong together: a plan makes up for what one of its skills alone would narrow. Only where all of them together cost
  * a task something is each judged by itself.
  */
-async function standTogether(world: World, edits: readonly ProposedEdit[], queries: readonly FrozenQuery[]): Promise<boolean> {
+async function standTogether(
+  world: World,
+  edits: readonly ProposedEdit[],
+  queries: readonly FrozenQuery[],
+  tell: (done: number) => void,
+): Promise<boolean> {
   const trial = openTrial(world, queries);
   const before = new Map<FrozenQuery, ReadonlySet<ToolKey>>();
   for (const query of queries) {
@@ -102,7 +202,9 @@ async function standTogether(world: World, edits: readonly ProposedEdit[], queri
     await setImmediate();
   }
   for (const edit of edits) trial.apply(edit);
+  let done = 0;
   for (const [query, had] of before) {
+    tell(done++);
     const now = trial.served(query);
     if ([...had].some((key) => !now.has(key))) return false;
     await setImmediate();
@@ -119,7 +221,9 @@ export async function listReports(desk: Desk): Promise<MaintenanceReport[]> {
   return [...(await desk.store.listReports())].sort((a, b) => (a.at < b.at ? 1 : -1));
 }
 
-export async function readReport(desk: Desk, id: string): Promise<MaintenanceReport> {
+export async function readReport(desk: Desk, id: string, tell?: Tell): Promise<MaintenanceRun> {
+  const running = runUnderWay(desk.memory.runs, id);
+  if (running !== undefined) return follow(running, tell);
   const report = await desk.store.readReport(id);
   if (report === undefined) throw new Fault("report-unknown", `There is no maintenance run ${id}.`);
   return report;

@@ -28,7 +28,7 @@ import {
   skillHistory,
   whyOf,
 } from "./library.js";
-import { listReports, maintain, readReport } from "./maintenance.js";
+import { compareModes, listReports, maintain, readReport } from "./maintenance.js";
 import { servedFile, servedSkills, skillWithheld } from "./served.js";
 import { searchCatalog, worldAt } from "./past.js";
 import { listPins, pinCatalog } from "./pins.js";
@@ -85,9 +85,10 @@ export function createOperations(desk: Desk): Operations {
     graphGexf: async () => exportGexf(desk.steward.world().graph),
     why: async (skill, options) => whyOf(await worldAt(desk, options?.at), skill),
 
-    maintain: (options) => maintain(desk, options),
+    maintain: async (options, _caller, tell) => maintain(desk, options, tell),
+    compareModes: (tell) => compareModes(desk, tell),
     reports: () => listReports(desk),
-    report: (id) => readReport(desk, id),
+    report: (id, tell) => readReport(desk, id, tell),
 
     episodes: async () => listEpisodes(desk),
     episode: (id) => readEpisode(desk, id),

@@ -127,6 +127,27 @@ describe("the CLI's answers", () => {
     expect(piped.text()).toContain(long.trim());
   });
 
+  it("tells how far long work is on one line of a terminal that it takes away again, escaped and no wider than it", () => {
+    const { print, text } = captured({ isTTY: true, columns: 30 });
+    print.progress(`looking at ${ansi}${"x".repeat(80)}`, "edits");
+    print.progress("writing", "library");
+    print.note("a remark");
+    print.progress("", "");
+    const [first = "", second = ""] = text().split("\r\u001b[K");
+    expect(first).not.toContain("\u001b");
+    expect(widthOf(first)).toBeLessThan(30);
+    expect(second).toBe("writing");
+    expect(text().endsWith("\r\u001b[Ka remark\n")).toBe(true);
+  });
+
+  it("tells a pipe only of milestones, a line each", () => {
+    const { print, text } = captured();
+    for (let n = 0; n < 100; n += 1) print.progress(`looking ${n} of 100`, "edits");
+    print.progress("writing", "library");
+    print.progress("", "");
+    expect(text()).toBe("looking 0 of 100\nwriting\n");
+  });
+
   it("keeps remarks off stdout", () => {
     let out = "";
     let err = "";

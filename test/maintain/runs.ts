@@ -1,7 +1,7 @@
 /** Recorded runs of a small shop, and the house they happen in. */
 import type { House } from "../../src/compose.js";
 import type { JsonObject } from "../../src/model/json.js";
-import type { MaintenanceReport } from "../../src/model/maintenance.js";
+import type { MaintenanceOptions, MaintenanceRun } from "../../src/model/maintenance.js";
 import type { RecordedEpisode } from "../../src/model/recorded.js";
 import { list, makeHome, openHouse, person, tool } from "../house.js";
 
@@ -53,10 +53,7 @@ export async function teach(house: House, episodes: readonly RecordedEpisode[]):
   await house.operations.importEpisodes({ episodes }, person);
 }
 
-export async function maintain(
-  house: House,
-  options: { mode?: "incremental" | "rebuild"; dryRun?: boolean; accept?: readonly string[] } = {},
-): Promise<MaintenanceReport> {
+export async function maintain(house: House, options: Partial<MaintenanceOptions> = {}): Promise<MaintenanceRun> {
   return await house.operations.maintain({ mode: "incremental", dryRun: false, ...options }, person);
 }
 

@@ -406,7 +406,22 @@ export function fakeOperations(
     graph: async () => ({ nodes: [], edges: [] }),
     graphGexf: async () => "<gexf/>",
     why: async (skill: string) => ({ skill, standing: active, paths: [] }),
-    maintain: async () => report,
+    maintain: async (_options: unknown, _caller: unknown, tell?: (progress: unknown) => void) => {
+      tell?.({ run: "m1", mode: "incremental", phase: "edits", done: 0, of: 2 });
+      return report;
+    },
+    compareModes: async () => ({
+      basis: { catalog: 2, library: 1 },
+      modes: ["incremental", "rebuild", "frozen"].map((mode) => ({
+        mode,
+        edits: [],
+        proposed: 0,
+        refused: 0,
+        tokens: { used: 0, rebuildEstimate: 0 },
+        ms: 1,
+        effect: { active: 1, resting: 0, needsReview: 0, tasks: { asked: 0, whole: 0, tools: 0, shown: 0 } },
+      })),
+    }),
     reports: async () => [report],
     async report(id: string) {
       if (id !== "m1") throw new Fault("report-unknown", id);

@@ -39,6 +39,7 @@ const GOOD: Readonly<Record<string, { path?: string; body?: JsonObject }>> = {
   "post /library/revert": { body: { to: 1 } },
   "get /graph/why/:skill": { path: "/graph/why/plan-cancel-order?at=1" },
   "post /maintenance": { body: { mode: "incremental", dryRun: true } },
+  "post /maintenance/compare": { body: {} },
   "get /maintenance/:id": { path: "/maintenance/m1" },
   "get /episodes/:id": { path: "/episodes/ep_1" },
   "post /episodes/import": {
@@ -192,10 +193,11 @@ describe("a problem", () => {
 });
 
 describe("long work", () => {
-  it("may be asked for as an event stream that ends with the report", async () => {
-    for (const [method, path, body] of [
-      ["POST", "/maintenance", "{}"],
-      ["GET", "/maintenance/m1", undefined],
+  it("may be asked for as an event stream that tells how far it is and ends with the report", async () => {
+    for (const [method, path, body, told] of [
+      ["POST", "/maintenance", "{}", ["progress", "report"]],
+      ["POST", "/maintenance", '{"mode":"frozen"}', ["progress", "report"]],
+      ["GET", "/maintenance/m1", undefined, ["report"]],
     ] as const) {
       const response = await fetch(`${started.url}/v1${path}`, {
         method,
@@ -203,9 +205,9 @@ describe("long work", () => {
         ...(body === undefined ? {} : { body }),
       });
       expect(response.headers.get("content-type")).toBe("text/event-stream");
-      const [, event, data] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(await response.text()) ?? [];
-      expect(event).toBe("report");
-      expect(JSON.parse(data ?? "")).toMatchObject({ id: "m1" });
+      const events = [...(await response.text()).matchAll(/^event: (\w+)\ndata: (.*)\n\n/gm)];
+      expect(events.map(([, event]) => event)).toEqual(told);
+      expect(JSON.parse(events.at(-1)?.[2] ?? "")).toMatchObject({ id: "m1" });
     }
   });
 

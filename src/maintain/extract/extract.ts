@@ -5,6 +5,9 @@
  * Speaks: MaintenanceInput in, ProposedEdit out. A function of all evidence and the present library: run twice, it proposes nothing new.
  * Never: a skill by claims alone without a person; a second skill for what the library already does; a name or text of an upstream
  *        that speaks to the model.
+ *
+ * In a rebuild what was learnt before is written anew from all evidence there is, in the way that evidence proves best today, under its
+ * old name. What the evidence no longer teaches stays as it is: it was proven once.
  */
 import { sha256 } from "../../catalog/canonical.js";
 import type { SkillName } from "../../model/ids.js";
@@ -28,9 +31,22 @@ export function extractSkills(input: MaintenanceInput, before: readonly Proposed
     return { trace, needs: needsOf(trace) };
   });
   const library = libraryWith(input, before);
-  const atomic = atomicEdits(library, mergeNeeds(tasks.flatMap((task) => task.needs)), failuresBy(input));
-  const plans = input.planning === "frozen" ? [] : planEdits(library, tasks);
+  const isAnew = anewIn(input);
+  const atomic = atomicEdits(library, mergeNeeds(tasks.flatMap((task) => task.needs)), { failures: failuresBy(input), isAnew });
+  const plans = input.planning === "frozen" ? [] : planEdits(library, tasks, isAnew);
   return [...atomic, ...plans].filter((edit) => !input.rejected.has(edit.signature));
+}
+
+/** May this skill be written anew? In a rebuild: learnt from evidence by this program, and not pinned. */
+type IsAnew = (skill: Skill) => boolean;
+
+function anewIn(input: MaintenanceInput): IsAnew {
+  const pinned = new Set(input.due.flatMap((due) => (due.pinned ? [due.skill.name] : [])));
+  return (skill) =>
+    input.mode === "rebuild" &&
+    (skill.provenance === "rules" || skill.provenance === "llm") &&
+    skill.contract.evidence.length > 0 &&
+    !pinned.has(skill.name);
 }
 
 /** Skills by name as they will be after the run, growing as edits are found. */
@@ -45,7 +61,13 @@ function libraryWith(input: MaintenanceInput, edits: readonly ProposedEdit[]): L
   return library;
 }
 
-function atomicEdits(library: Library, candidates: readonly Candidate[], failures: ReadonlyMap<string, number>): ProposedEdit[] {
+interface Ground {
+  /** Verified failures by the way they went. */
+  readonly failures: ReadonlyMap<string, number>;
+  readonly isAnew: IsAnew;
+}
+
+function atomicEdits(library: Library, candidates: readonly Candidate[], ground: Ground): ProposedEdit[] {
   const edits: ProposedEdit[] = [];
   const byEnding = new Map<string, Candidate[]>();
   for (const candidate of candidates) {
@@ -55,7 +77,7 @@ function atomicEdits(library: Library, candidates: readonly Candidate[], failure
   for (const [ending, ways] of [...byEnding].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const best = bestWay(ways);
     if (best === undefined) continue;
-    const edit = editFor(library, ending, best, failures.get(best.signature) ?? 0);
+    const edit = editFor(library, ending, best, ground);
     if (edit === undefined) continue;
     edits.push(edit);
     const written = edit.files === undefined ? undefined : parseSkill({ folder: edit.skill, files: edit.files }, "rules").skill;
@@ -76,10 +98,14 @@ function bestWay(ways: readonly Candidate[]): Candidate | undefined {
 }
 
 /** add, modify, or skip with the reason; undefined where the library does it in this very way. */
-function editFor(library: Library, ending: string, way: Candidate, failed: number): ProposedEdit | undefined {
+function editFor(library: Library, ending: string, way: Candidate, ground: Ground): ProposedEdit | undefined {
   const present = [...library.values()].filter((skill) => skill.tier === "atomic" && lastTool(skill) === ending);
-  if (present.some((skill) => waySignature(skill) === way.signature)) return undefined;
   const isProven = way.support >= EXTRACTION.supportLeast;
+  const same = present.find((skill) => waySignature(skill) === way.signature);
+  const anew = isProven ? (same ?? present.find(ground.isAnew)) : same;
+  if (anew !== undefined && ground.isAnew(anew)) return rewritten(library, draftOf(way, anew.name), way);
+  if (same !== undefined) return undefined;
+  const failed = ground.failures.get(way.signature) ?? 0;
   const evidence = [
     isProven
       ? `${way.support} verified runs went this way: ${way.signature}`
@@ -111,6 +137,26 @@ function editFor(library: Library, ending: string, way: Candidate, failed: numbe
   return edit(draft, { kind: own === undefined ? "add" : "modify", cause, evidence, certain: isProven });
 }
 
+/** The skill as the evidence of today has it; undefined where it says just that already. */
+function rewritten(
+  library: Library,
+  draft: SkillDraft | undefined,
+  from: { signature: string; support: number },
+): ProposedEdit | undefined {
+  if (draft === undefined || from.support < EXTRACTION.supportLeast) return undefined;
+  const evidence = [`${from.support} verified runs are written anew: ${from.signature}`];
+  const cause = `R1: written anew from ${from.support} verified runs`;
+  const made = edit(draft, { kind: "modify", cause, evidence, certain: true });
+  const before = library.get(draft.name as SkillName);
+  const isSame = made?.files !== undefined && before !== undefined && sameFiles(made.files, before.files);
+  return isSame ? undefined : made;
+}
+
+function sameFiles(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const paths = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...paths].every((path) => a[path] === b[path]);
+}
+
 function lastTool(skill: Skill): string | undefined {
   return skill.steps.at(-1)?.tools[0];
 }
@@ -129,18 +175,27 @@ function failuresBy(input: MaintenanceInput): Map<string, number> {
   return failed;
 }
 
-function planEdits(library: Library, tasks: readonly { trace: Trace; needs: readonly Need[] }[]): ProposedEdit[] {
+function planEdits(library: Library, tasks: readonly { trace: Trace; needs: readonly Need[] }[], isAnew: IsAnew): ProposedEdit[] {
   const edits: ProposedEdit[] = [];
   const plans = [...library.values()].filter((skill) => skill.tier === "planning");
-  const known = new Set(plans.map((skill) => [...skill.contract.uses].sort().join(" + ")));
+  const known = new Map(plans.map((skill) => [usesOf(skill.contract.uses), skill]));
   const skillFor = (tool: string): Skill | undefined =>
     [...library.values()].find((skill) => skill.tier === "atomic" && lastTool(skill) === tool);
   for (const shape of shapesOf(tasks)) {
     if (shape.support < EXTRACTION.supportLeast) continue;
     const own = new Set(shape.tasks.map((task) => task.trace));
     const others = tasks.filter((task) => !own.has(task.trace)).map((task) => task.trace.proof.evidence.task);
-    const draft = planFor(shape, { skillFor, others, taken: new Set([...library.keys(), ...edits.map((one) => one.skill)]) });
-    if (draft === undefined || known.has([...draft.contract.uses].sort().join(" + "))) continue;
+    const taken = new Set<string>([...library.keys(), ...edits.map((one) => one.skill)]);
+    for (const plan of plans) if (isAnew(plan)) taken.delete(plan.name);
+    const draft = planFor(shape, { skillFor, others, taken });
+    if (draft === undefined) continue;
+    const same = known.get(usesOf(draft.contract.uses));
+    if (same !== undefined) {
+      const again = isAnew(same) ? rewritten(library, { ...draft, name: same.name }, shape) : undefined;
+      if (again !== undefined && !edits.some((one) => one.skill === same.name)) edits.push(again);
+      continue;
+    }
+    if (library.has(draft.name as SkillName)) continue;
     const evidence = [`${shape.support} verified tasks had these needs: ${shape.signature}`];
     const made = edit(draft, {
       kind: "add",
@@ -152,6 +207,8 @@ function planEdits(library: Library, tasks: readonly { trace: Trace; needs: read
   }
   return edits;
 }
+
+const usesOf = (uses: readonly string[]): string => [...uses].sort().join(" + ");
 
 function edit(draft: SkillDraft, more: Pick<ProposedEdit, "kind" | "cause" | "evidence" | "certain">): ProposedEdit | undefined {
   const files = renderSkill(draft);

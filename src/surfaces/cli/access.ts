@@ -13,6 +13,13 @@ import type { Print } from "../../host/print.js";
 export interface Access {
   /** Answers the parsed body; throws a CliFault for problem answers. */
   ask(method: "GET" | "POST", path: string, body?: JsonValue): Promise<JsonValue>;
+  /** The same for long work: `tell` hears its `progress` until the answer is there. */
+  follow(
+    method: "GET" | "POST",
+    path: string,
+    body: JsonValue | undefined,
+    tell: (progress: JsonValue) => void,
+  ): Promise<JsonValue>;
   askText(path: string): Promise<string>;
   /** Whether a daemon was there already. */
   readonly running: boolean;

@@ -1,29 +1,46 @@
 /** maintain: after a catalog update, mend what is certain and say what is left. */
 import type { JsonObject } from "../../model/json.js";
+import { MAINTENANCE_MODES } from "../../model/maintenance.js";
 import { CliFault, EXIT } from "./access.js";
 import { countOf, listOf, objectOf, textOf, textsOf } from "./fields.js";
 import { VERDICTS } from "./lineage.js";
+import { compareModes, followed } from "./maintenance-modes.js";
 import type { Verbs } from "./verb.js";
+
+const MODES: readonly string[] = MAINTENANCE_MODES;
+
+interface Flags {
+  readonly mode?: string;
+  readonly dryRun?: boolean;
+  readonly compare?: boolean;
+  readonly accept?: readonly string[];
+}
 
 export function addMaintenanceVerbs(verbs: Verbs): void {
   const { print } = verbs.ports;
   verbs.program
     .command("maintain")
     .description("take the library to the present catalog")
-    .option("--mode <mode>", "incremental (what drifted) or rebuild (look at everything)", "incremental")
+    .option(
+      "--mode <mode>",
+      "incremental (what drifted), rebuild (everything, from the evidence anew) or frozen (nothing, only told)",
+    )
     .option("--dry-run", "show what would be done")
+    .option("--compare", "what each of the three modes would do now, side by side; nothing is applied")
     .option("--accept <skills...>", "apply what is proposed for these skills too (`all` for every one): you looked at it")
-    .action((options: { mode: string; dryRun?: boolean; accept?: string[] }) =>
+    .action((options: Flags) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
-        if (options.mode !== "incremental" && options.mode !== "rebuild")
-          throw new CliFault("--mode is incremental or rebuild.", EXIT.usage);
-        const report = objectOf(
-          await access.ask("POST", "/v1/maintenance", {
-            mode: options.mode,
-            dryRun: options.dryRun === true,
-            accept: (options.accept ?? []).map((skill) => (skill === "all" ? "*" : skill)),
-          }),
-        );
+        if (options.compare === true) return compareModes(verbs, access, options);
+        const mode = options.mode ?? "incremental";
+        if (!MODES.includes(mode)) throw new CliFault(`--mode is ${MODES.join(", ")}; not ${mode}.`, EXIT.usage);
+        if (mode === "frozen" && options.accept !== undefined)
+          throw new CliFault("A frozen run changes nothing: --accept goes with --mode incremental or rebuild.", EXIT.usage);
+        const body = {
+          mode,
+          dryRun: options.dryRun === true,
+          accept: (options.accept ?? []).map((skill) => (skill === "all" ? "*" : skill)),
+        };
+        const report = objectOf(await followed(verbs, access, "/v1/maintenance", body));
         if (verbs.json()) print.json(report);
         else printReport(verbs, report);
         return listOf(report["stillInactive"]).length > 0
@@ -69,7 +86,10 @@ function printReport(verbs: Verbs, report: JsonObject): void {
   const basis = objectOf(report["basis"]);
   const looked = objectOf(report["looked"]);
   print.line(
-    { text: `${textOf(report["id"])}${report["dryRun"] === true ? " (dry run)" : ""}`, colour: "bold" },
+    {
+      text: `${textOf(report["id"])}${report["mode"] === "frozen" ? " (frozen: nothing is changed)" : report["dryRun"] === true ? " (dry run)" : ""}`,
+      colour: "bold",
+    },
     ` · catalog ${textOf(basis["catalog"])} · library ${textOf(basis["library"])} → ${textOf(report["library"])} · looked at ${countOf(looked["due"])} of ${countOf(looked["all"])} skills${tokensShown(report)}`,
   );
   const edits = (title: string, rows: readonly JsonObject[]): void => {

@@ -10,7 +10,7 @@ import { catalogManifestFormat } from "../../model/catalog.js";
 import { callLineFormat, episodeFormat } from "../../model/episode.js";
 import { lineageLinkSchema } from "../../model/lineage.js";
 import { importAnswerSchema } from "../../model/recorded.js";
-import { reportFormat } from "../../model/maintenance.js";
+import { maintenanceComparisonSchema, maintenanceRunSchema, reportFormat } from "../../model/maintenance.js";
 import { contractFormat, editSchema, tierSchema } from "../../model/skill.js";
 import { standingSchema } from "../../model/standing.js";
 import { viewRecordFormat, viewSchema } from "../../model/view.js";
@@ -174,8 +174,9 @@ export const why = z.object({
   paths: z.array(z.object({ path: z.array(z.string()), level: z.string(), text: z.string() })),
 });
 
-export const report = reportFormat.schema;
-export const reports = z.array(report);
+export const report = maintenanceRunSchema;
+export const comparison = maintenanceComparisonSchema;
+export const reports = z.array(reportFormat.schema);
 export const episode = episodeFormat.schema;
 export const episodes = z.array(episode);
 export const imported = importAnswerSchema;

@@ -61,6 +61,7 @@ async function serve(route: Route, req: Request, res: Response, options: RestOpt
     const query = readQuery(route, req);
     const body = await readBody(route, req, res, options.requestBytes);
     const streaming = route.event !== undefined && req.headers.accept?.includes("text/event-stream") === true;
+    const stream = streaming ? openEvents(res) : undefined;
     const work = route.run(options.operations, {
       params: req.params as Record<string, string>,
       query: query as never,
@@ -68,9 +69,10 @@ async function serve(route: Route, req: Request, res: Response, options: RestOpt
       caller,
       signal: gone.signal,
       headers: passedHeaders(req.headers),
+      tell: (progress) => stream?.event("progress", progress),
       inEpisode: (episode) => res.setHeader("Steward-Episode", episode),
     });
-    if (streaming) await streamed(route.event ?? "", work, res);
+    if (stream !== undefined) await streamed(route.event ?? "", work, stream);
     else answer(await work, res);
   } catch (error) {
     outcome = error instanceof Refusal ? "refused" : error instanceof Fault ? "fault" : "bug";
@@ -107,28 +109,52 @@ function answer(value: unknown, res: Response): void {
   else sendJson(res, TRANSPORT_STATUS.ok, value);
 }
 
-/** Long work as an event stream: comments keep it open, one event ends it; a fault before it is an ordinary problem. */
-async function streamed(event: string, work: Promise<unknown>, res: Response): Promise<void> {
-  const timer = setInterval(() => {
-    if (!res.headersSent) head(res);
-    keepAlive(res);
-  }, SURFACE_LIMITS.keepAliveMs);
+/** An event stream that begins with its first event or comment: a fault before it is an ordinary problem. */
+interface Events {
+  readonly begun: () => boolean;
+  event(name: string, data: unknown): void;
+  end(name: string, data: unknown): void;
+  comment(): void;
+}
+
+function openEvents(res: Response): Events {
+  const begin = (): void => {
+    if (!res.headersSent)
+      res.writeHead(TRANSPORT_STATUS.ok, {
+        "Content-Type": "text/event-stream",
+        "Cache-Control": "no-cache, no-transform",
+        "X-Accel-Buffering": "no",
+      });
+  };
+  const written = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  return {
+    begun: () => res.headersSent,
+    event(name, data) {
+      // Who left hears nothing, and who does not read is no reason to keep what is said meanwhile.
+      if (res.destroyed || res.writableNeedDrain) return;
+      begin();
+      res.write(written(name, data));
+    },
+    end(name, data) {
+      begin();
+      res.end(written(name, data));
+    },
+    comment() {
+      begin();
+      keepAlive(res);
+    },
+  };
+}
+
+/** Long work as an event stream: comments keep it open, one event ends it. */
+async function streamed(event: string, work: Promise<unknown>, stream: Events): Promise<void> {
+  const timer = setInterval(() => stream.comment(), SURFACE_LIMITS.keepAliveMs);
   try {
-    const value = await work;
-    if (!res.headersSent) head(res);
-    res.end(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`);
+    stream.end(event, await work);
   } catch (error) {
-    if (!res.headersSent || !(error instanceof Fault)) throw error;
-    res.end(`event: problem\ndata: ${JSON.stringify(problemOf(error))}\n\n`);
+    if (!stream.begun() || !(error instanceof Fault)) throw error;
+    stream.end("problem", problemOf(error));
   } finally {
     clearInterval(timer);
   }
-}
-
-function head(res: Response): void {
-  res.writeHead(TRANSPORT_STATUS.ok, {
-    "Content-Type": "text/event-stream",
-    "Cache-Control": "no-cache, no-transform",
-    "X-Accel-Buffering": "no",
-  });
 }

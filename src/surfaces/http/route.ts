@@ -18,6 +18,8 @@ export interface RestCall<Query, Body> {
   readonly signal: AbortSignal;
   /** Headers that may go on to an upstream whose allow list names them. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Where the answer was asked for as events: one event `progress` now. */
+  readonly tell: (progress: unknown) => void;
   /** Names the episode in a header of the answer. */
   readonly inEpisode: (episode: string) => void;
 }
@@ -43,7 +45,7 @@ export interface Route {
   /** The body reaches the operation as it came; the route reads it itself. */
   readonly unread?: boolean;
   readonly answer: z.ZodType;
-  /** The answer may be asked for as server-sent events: a comment while it is made, then one event of this name. */
+  /** The answer may be asked for as server-sent events: `progress` and comments while it is made, then one event of this name. */
   readonly event?: string;
   readonly run: (operations: Operations, call: RestCall<never, never>) => Promise<unknown>;
 }

@@ -1,6 +1,7 @@
 /** Routes of maintenance, episodes, views and the daemon itself. */
 import { z } from "zod";
 import { recordedEpisodeSchema } from "../../model/recorded.js";
+import { MAINTENANCE_MODES } from "../../model/maintenance.js";
 import * as answers from "./answers.js";
 import { name, noBody, PEOPLE, route } from "./route.js";
 import type { Route } from "./route.js";
@@ -11,21 +12,36 @@ export const workRoutes: readonly Route[] = [
     path: "/maintenance",
     tag: "maintenance",
     rights: ["operate"],
-    summary: "Runs maintenance and answers with its report.",
+    summary: "Runs maintenance and answers with its report; as an event stream with progress.",
     body: z
       .strictObject({
-        mode: z.enum(["incremental", "rebuild"]).optional(),
+        mode: z
+          .enum(MAINTENANCE_MODES)
+          .optional()
+          .describe("incremental: what drifted; rebuild: everything, from the evidence anew; frozen: nothing, only told."),
         dryRun: z.boolean().optional(),
         accept: z.array(name).max(1_000).optional(),
       })
       .optional(),
     answer: answers.report,
     event: "report",
-    run: (operations, { body, caller }) =>
+    run: (operations, { body, caller, tell }) =>
       operations.maintain(
         { mode: body?.mode ?? "incremental", dryRun: body?.dryRun ?? false, accept: body?.accept ?? [] },
         caller,
+        tell,
       ),
+  }),
+  route({
+    method: "post",
+    path: "/maintenance/compare",
+    tag: "maintenance",
+    rights: ["operate"],
+    summary: "What each mode would do now, side by side: edits, tokens, time, effect. Nothing is applied.",
+    body: noBody,
+    answer: answers.comparison,
+    event: "comparison",
+    run: (operations, { tell }) => operations.compareModes(tell),
   }),
   route({
     method: "get",
@@ -41,10 +57,10 @@ export const workRoutes: readonly Route[] = [
     path: "/maintenance/:id",
     tag: "maintenance",
     rights: [],
-    summary: "One maintenance report.",
+    summary: "One maintenance report; of a run under way (`current`: the newest) once it ends, as an event stream with progress.",
     answer: answers.report,
     event: "report",
-    run: (operations, { params }) => operations.report(params["id"] ?? ""),
+    run: (operations, { params, tell }) => operations.report(params["id"] ?? "", tell),
   }),
   route({
     method: "get",
