@@ -8,7 +8,7 @@
 import type { Bm25fIndex } from "./bm25f.js";
 import { idOf, slotOf } from "./bm25f.js";
 import type { Ranked } from "./rank.js";
-import { sortRanked } from "./rank.js";
+import { sortRanked, topScore } from "./rank.js";
 
 /** What a channel has to say to one need. */
 export interface Voice<Id extends string> {
@@ -40,6 +40,8 @@ export interface Heard {
   reasonsFor(slot: number): string[];
 }
 
+const UNHEARD: Heard = { sure: false, reasonsFor: () => [] };
+
 /**
  * Adds every voice to the ranking (`ranked` is sorted by text, and sorted again afterwards); a document that only a voice knows
  * joins the candidates.
@@ -53,7 +55,8 @@ export function hear<Id extends string>(
 ): Heard {
   const best = ranked.slice(0, BEST_TOLD).map(({ slot }) => idOf(index, slot) as Id);
   const voices = channels.flatMap((channel) => channel.speak(need, best) ?? []).filter(({ weight }) => weight > 0);
-  const max = ranked.reduce((most, { score }) => Math.max(most, score), 0) || 1;
+  if (voices.length === 0) return UNHEARD;
+  const max = topScore(ranked) || 1;
   const known = new Map(ranked.map((one) => [one.slot, one]));
   for (const { weight, scores } of voices) {
     for (const [id, value] of scores) {
@@ -68,7 +71,7 @@ export function hear<Id extends string>(
       one.score += weight * value * max;
     }
   }
-  if (voices.length > 0) sortRanked(index, ranked);
+  sortRanked(index, ranked);
   return {
     sure: voices.some(({ sure }) => sure),
     reasonsFor(slot) {

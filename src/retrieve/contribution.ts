@@ -58,15 +58,39 @@ export function rarityOf(index: Bm25fIndex<unknown>, term: number): number {
   return logRarity(index.documents, liveCount(index, term));
 }
 
+/** Per field: its weight, and what a length there divides by, as flat + slope × length. */
+interface FieldWeights {
+  readonly scoring: Bm25fScoring;
+  readonly weights: Float64Array;
+  readonly flat: Float64Array;
+  readonly slope: Float64Array;
+}
+const weightsOf = new WeakMap<Bm25fIndex<unknown>, FieldWeights>();
+
+/** The same for every term of a need, and for most needs of a face. */
+function fieldWeights(index: Bm25fIndex<unknown>, scoring: Bm25fScoring): FieldWeights {
+  const known = weightsOf.get(index);
+  if (known?.scoring === scoring) return known;
+  const made: FieldWeights = {
+    scoring,
+    weights: Float64Array.from(scoring.weights),
+    flat: Float64Array.from(scoring.bs, (b) => 1 - b),
+    slope: Float64Array.from(scoring.bs, (b, field) => {
+      const having = index.having[field] ?? 0;
+      return having === 0 ? 0 : (b * having) / (index.lengthSums[field] ?? 1);
+    }),
+  };
+  weightsOf.set(index, made);
+  return made;
+}
+
 /** Weighted occurrences per live document. */
 class Gathered {
   readonly slots: Int32Array;
   readonly scores: Float64Array;
   count = 0;
   private last = -1;
-  private readonly flat: Float64Array;
-  private readonly slope: Float64Array;
-  private readonly weights: Float64Array;
+  private readonly fields: FieldWeights;
 
   constructor(
     private readonly index: Bm25fIndex<unknown>,
@@ -75,18 +99,14 @@ class Gathered {
   ) {
     this.slots = new Int32Array(upTo);
     this.scores = new Float64Array(upTo);
-    this.weights = Float64Array.from(scoring.weights);
-    this.flat = Float64Array.from(scoring.bs, (b) => 1 - b);
-    this.slope = Float64Array.from(scoring.bs, (b, field) => {
-      const having = index.having[field] ?? 0;
-      return having === 0 ? 0 : (b * having) / (index.lengthSums[field] ?? 1);
-    });
+    this.fields = fieldWeights(index, scoring);
   }
 
   addAll(postings: ArrayLike<number>, from: number, to: number): void {
     const { alive } = this.index;
     const { lengths, shape } = this.index.shared;
-    const { slots, scores, weights, flat, slope } = this;
+    const { slots, scores } = this;
+    const { weights, flat, slope } = this.fields;
     for (let i = from; i < to; i++) {
       const packed = postings[i] ?? 0;
       const slot = packed >>> 12;

@@ -86,6 +86,7 @@ class Asked {
   readIn(slot: number, scoring: PhraseScoring): { pairs: number; name: number } {
     const { order } = this.index.shared;
     const { data } = order;
+    const { placeOf, size } = this;
     const end = order.endOf(slot);
     let field = 0;
     let before = 0;
@@ -103,8 +104,8 @@ class Asked {
         nameWhole += rarity;
         nameAsked += rarity * (this.factorOf.get(value) ?? 0);
       }
-      const place = this.placeOf[value] ?? 0;
-      if (place !== 0 && before !== 0) this.note(before * this.size + place, field < scoring.lateFrom ? 1 : scoring.late);
+      const place = placeOf[value] ?? 0;
+      if (place !== 0 && before !== 0) this.note(before * size + place, field < scoring.lateFrom ? 1 : scoring.late);
       before = place;
     }
     return { pairs: this.sum(), name: nameWhole > 0 ? nameAsked / nameWhole : 0 };

@@ -55,11 +55,12 @@ export function needWords(text: string): string[] {
 }
 
 export function parseQuery(text: string, vocabulary: Vocabulary, scoring: TextScoring): ParsedQuery {
+  const stems = remembered(stem);
   const words = needWords(text);
   const numberOf = new Map<string, number>();
   const counted: { term: string; word: string; count: number }[] = [];
   for (const word of words) {
-    const term = stem(word);
+    const term = stems(word);
     const known = numberOf.get(term);
     const entry = known === undefined ? undefined : counted[known];
     if (entry !== undefined) entry.count++;
@@ -80,7 +81,20 @@ export function parseQuery(text: string, vocabulary: Vocabulary, scoring: TextSc
     numberOf.set(term, groups.length);
     groups.push({ term, word: term, joined: true, weight: scoring.compound, alternatives: [{ term, factor: 1 }] });
   }
-  return { groups, clauses: clausesOf(text, numberOf), sequence: words.map(stem) };
+  return { groups, clauses: clausesOf(text, numberOf, stems), sequence: words.map(stems) };
+}
+
+/** A need says its words again and again: whole, in clauses, in pairs. */
+function remembered(work: (word: string) => string): (word: string) => string {
+  const known = new Map<string, string>();
+  return (word) => {
+    let result = known.get(word);
+    if (result === undefined) {
+      result = work(word);
+      known.set(word, result);
+    }
+    return result;
+  };
 }
 
 function saturated(count: number): number {
@@ -114,12 +128,16 @@ function compounds(words: readonly string[], have: ReadonlyMap<string, number>):
 // Ends of sentences, and where one wish in a list of wishes ends.
 const CLAUSE_END = /(?<=[.!?;:])\s+|[。！？；\n]+|,\s+|\s[—–-]\s|—|\b(?:and|then|also)\b/iu;
 
-function clausesOf(text: string, numberOf: ReadonlyMap<string, number>): ReadonlyMap<number, number>[] {
+function clausesOf(
+  text: string,
+  numberOf: ReadonlyMap<string, number>,
+  stems: (word: string) => string,
+): ReadonlyMap<number, number>[] {
   const clauses: Map<number, number>[] = [];
   for (const clause of text.split(CLAUSE_END)) {
     const counts = new Map<number, number>();
     for (const word of needWords(clause)) {
-      const number = numberOf.get(stem(word));
+      const number = numberOf.get(stems(word));
       if (number !== undefined) counts.set(number, (counts.get(number) ?? 0) + 1);
     }
     if (counts.size >= 2) clauses.push(new Map([...counts].map(([number, count]) => [number, saturated(count)])));

@@ -34,13 +34,14 @@ export interface RankOptions {
 /** How many of each clause's best are looked at; the next would gain less than a hundredth. */
 const CLAUSE_DEPTH = 20;
 
+/** The best documents, in no order: what is added to their scores decides it. */
 export function rank(index: Bm25fIndex<unknown>, query: ParsedQuery, options: RankOptions): Ranked[] {
   const dense = new Float64Array(index.alive.length);
   const touched = new Int32Array(index.alive.length);
   const byGroup = query.groups.map((group) => remembered(index, group, options.scoring, dense));
   const weighted = byGroup.map((one, number) => [one, query.groups[number]?.weight ?? 0] as const);
   const whole = best(index, dense, touched, options.count, options.accept, weighted);
-  const ranked = whole.map(({ slot, score }) => ({ slot, raw: score, score, lead: 0 }));
+  const ranked = whole.candidates();
   if (query.clauses.length > 0 && options.clauses > 0 && ranked.length > 0) {
     byClause(index, query, byGroup, { dense, touched }, ranked, options);
   }
@@ -129,7 +130,7 @@ function best(
   count: number,
   accept: (slot: number) => boolean,
   parts: Iterable<readonly [one: Contribution | undefined, weight: number]>,
-): { slot: number; score: number }[] {
+): Best {
   let reached = 0;
   for (const [one, weight] of parts) {
     if (one === undefined || weight === 0) continue;
@@ -148,7 +149,7 @@ function best(
     dense[slot] = 0;
     if (score > 0 && top.wants(slot, score) && accept(slot)) top.put(slot, score);
   }
-  return top.sorted();
+  return top;
 }
 
 /** The n best by (score, id), as a heap with the worst on top. */
@@ -178,10 +179,34 @@ class Best {
     }
   }
 
-  sorted(): { slot: number; score: number }[] {
-    return this.slots
-      .map((slot, i) => ({ slot, score: this.scores[i] ?? 0 }))
-      .sort((a, b) => (this.worse(a.slot, a.score, b.slot, b.score) ? 1 : -1));
+  /** In no order. */
+  candidates(): Ranked[] {
+    const list: Ranked[] = [];
+    for (let i = 0; i < this.slots.length; i++) {
+      const score = this.scores[i] ?? 0;
+      list.push({ slot: this.slots[i] ?? 0, raw: score, score, lead: 0 });
+    }
+    return list;
+  }
+
+  /** The best score; 0 without any. */
+  top(): number {
+    let top = 0;
+    for (const score of this.scores) if (score > top) top = score;
+    return top;
+  }
+
+  /** Slots, best first; the heap is empty afterwards. */
+  drain(): number[] {
+    const sorted: number[] = [];
+    for (let last = this.slots.length - 1; last >= 0; last--) {
+      sorted.push(this.slots[0] ?? 0);
+      this.swap(0, last);
+      this.slots.pop();
+      this.scores.pop();
+      this.down(0);
+    }
+    return sorted.reverse();
   }
 
   /** True where a stands below b. */
@@ -232,13 +257,13 @@ function byClause(
   ranked: Ranked[],
   options: RankOptions,
 ): void {
-  const max = ranked[0]?.score ?? 0;
+  const max = topScore(ranked);
   const gain = new Map<number, number>();
   for (const clause of query.clauses) {
     const parts = [...clause].map(([number, weight]) => [byGroup[number], weight] as const);
     const top = best(index, dense, touched, CLAUSE_DEPTH, options.accept, parts);
-    const voice = Math.min(1, (top[0]?.score ?? 0) / (options.clauseFull * max));
-    top.forEach(({ slot }, i) => gain.set(slot, Math.max(gain.get(slot) ?? 0, voice / (i + 1))));
+    const voice = Math.min(1, top.top() / (options.clauseFull * max));
+    top.drain().forEach((slot, i) => gain.set(slot, Math.max(gain.get(slot) ?? 0, voice / (i + 1))));
   }
   const known = new Set(ranked.map(({ slot }) => slot));
   for (const slot of gain.keys()) if (!known.has(slot)) ranked.push({ slot, raw: 0, score: 0, lead: 0 });
@@ -246,7 +271,13 @@ function byClause(
     one.lead = gain.get(one.slot) ?? 0;
     one.score = (1 - options.clauses) * one.score + options.clauses * max * one.lead;
   }
-  sortRanked(index, ranked);
+}
+
+/** The best score among candidates in any order; 0 without any. */
+export function topScore(ranked: readonly Ranked[]): number {
+  let top = 0;
+  for (const { score } of ranked) if (score > top) top = score;
+  return top;
 }
 
 export function sortRanked(index: Bm25fIndex<unknown>, ranked: Ranked[]): void {

@@ -13,8 +13,10 @@ import type { Bm25fIndex, Document } from "./bm25f.js";
 import { buildIndex, idOf, isKnown, moveIndex, payloadOf } from "./bm25f.js";
 import type { Channel } from "./channel.js";
 import { hear } from "./channel.js";
+import type { Bm25fScoring } from "./contribution.js";
 import { diversify } from "./mmr.js";
 import { parseQuery } from "./query.js";
+import { oncePer } from "./once.js";
 import { addPhrases } from "./phrases.js";
 import { rank, sortRanked } from "./rank.js";
 import type { SkillField, SkillScoring } from "./score.js";
@@ -123,13 +125,7 @@ export function searchSkills(index: SkillIndex, query: string, options: SkillSea
   };
   const parsed = parseQuery(query, vocabularyOf(index.text), scoring);
   const ranked = rank(index.text, parsed, {
-    scoring: {
-      weights: SKILL_FIELDS.map((field) => scoring.fields[field].weight),
-      bs: SKILL_FIELDS.map((field) => scoring.fields[field].b),
-      k1: scoring.k1,
-      idfPower: scoring.idfPower,
-      everyday: { terms: EVERYDAY_TERMS, share: scoring.everydayRarity },
-    },
+    scoring: bm25fScoring(scoring),
     count: Math.max(scoring.rerank, options.limit),
     clauses: scoring.clauses,
     clauseFull: scoring.clauseFull,
@@ -164,6 +160,15 @@ export function searchSkills(index: SkillIndex, query: string, options: SkillSea
     topRaw: ranked.reduce((max, { raw }) => Math.max(max, raw), 0),
   };
 }
+
+/** The same object each time, so that what was worked out with it can be told. */
+const bm25fScoring = oncePer((scoring: SkillScoring): Bm25fScoring => ({
+  weights: SKILL_FIELDS.map((field) => scoring.fields[field].weight),
+  bs: SKILL_FIELDS.map((field) => scoring.fields[field].b),
+  k1: scoring.k1,
+  idfPower: scoring.idfPower,
+  everyday: { terms: EVERYDAY_TERMS, share: scoring.everydayRarity },
+}));
 
 /** Jaccard: terms in common over terms in either. */
 function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {

@@ -42,6 +42,7 @@ export function addSuppliers(
       }
     }
   }
+  if (gains.size === 0) return new Map();
   const known = new Map(ranked.map((one) => [one.slot, one]));
   const supplied = new Map<number, number>();
   for (const [slot, { gain, supplied: other, whole }] of gains) {

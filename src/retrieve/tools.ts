@@ -16,11 +16,12 @@ import type { Bm25fScoring } from "./contribution.js";
 import { exactSlots, exactTerms } from "./exact.js";
 import type { IndexedTool } from "./fields.js";
 import { TOOL_FIELDS, toolTexts } from "./fields.js";
+import { oncePer } from "./once.js";
 import { addPhrases } from "./phrases.js";
 import type { ParsedQuery } from "./query.js";
 import { parseQuery } from "./query.js";
 import type { Ranked } from "./rank.js";
-import { rank, sortRanked } from "./rank.js";
+import { rank, sortRanked, topScore } from "./rank.js";
 import { distinction, matchOf, matchSentence, twinsAmong, unmatchedWords } from "./reasons.js";
 import type { ToolScoring } from "./score.js";
 import { TOOL_SCORING } from "./score.js";
@@ -168,8 +169,11 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
   const instead = giveWay(index, ranked, options.successors, accept);
   const exact = new Set(exactSlots(text, query).filter(accept));
   for (const slot of exact) if (!ranked.some((one) => one.slot === slot)) ranked.push({ slot, raw: 0, score: 0, lead: 0 });
-  sortRanked(text, ranked);
-  const ordered = [...ranked.filter(({ slot }) => exact.has(slot)), ...ranked.filter(({ slot }) => !exact.has(slot))];
+  if (supplied.size + instead.size + exact.size > 0) sortRanked(text, ranked);
+  const ordered =
+    exact.size === 0
+      ? ranked
+      : [...ranked.filter(({ slot }) => exact.has(slot)), ...ranked.filter(({ slot }) => !exact.has(slot))];
   const top = ranked[0]?.score ?? 0;
   const words = parsed.groups.filter(({ joined }) => !joined).length;
   const strength = strengthOf(topRaw, words, text.documents, scoring);
@@ -198,6 +202,7 @@ export function textRanking(
   return ranked.map(({ slot, score }) => ({ id: idOf(index.text, slot) as ToolKey, score: top > 0 ? score / top : 0 }));
 }
 
+/** Candidates by the words of the need, in no order. */
 function rankByText(index: ToolIndex, parsed: ParsedQuery, scoring: ToolScoring, accept: (slot: number) => boolean): Ranked[] {
   const ranked = rank(index.text, parsed, {
     scoring: bm25fScoring(scoring),
@@ -214,43 +219,30 @@ function rankByText(index: ToolIndex, parsed: ParsedQuery, scoring: ToolScoring,
     nameField: 0,
     sure: { pair: scoring.surePair, name: scoring.sureName },
   });
-  sortRanked(index.text, ranked);
   return ranked;
 }
 
-const textScorings = new WeakMap<ToolScoring, Bm25fScoring>();
-
 /** The same object each time, so that what was worked out with it can be told. */
-function bm25fScoring(scoring: ToolScoring): Bm25fScoring {
-  let text = textScorings.get(scoring);
-  if (text === undefined) {
-    text = toBm25f(scoring);
-    textScorings.set(scoring, text);
-  }
-  return text;
-}
-
-function toBm25f(scoring: ToolScoring): Bm25fScoring {
-  return {
-    weights: [...TOOL_FIELDS.map((field) => scoring.fields[field].weight), 0],
-    bs: [...TOOL_FIELDS.map((field) => scoring.fields[field].b), 0],
-    k1: scoring.k1,
-    idfPower: scoring.idfPower,
-    everyday: { terms: EVERYDAY_TERMS, share: scoring.everydayRarity },
-  };
-}
+const bm25fScoring = oncePer((scoring: ToolScoring): Bm25fScoring => ({
+  weights: [...TOOL_FIELDS.map((field) => scoring.fields[field].weight), 0],
+  bs: [...TOOL_FIELDS.map((field) => scoring.fields[field].b), 0],
+  k1: scoring.k1,
+  idfPower: scoring.idfPower,
+  everyday: { terms: EVERYDAY_TERMS, share: scoring.everydayRarity },
+}));
 
 /** A tool gains by what its server's best tool is worth: the tools of one task mostly live together. */
 function cohere(index: ToolIndex, ranked: readonly Ranked[], share: number): void {
-  const max = ranked[0]?.score ?? 0;
+  const max = topScore(ranked);
   if (max <= 0 || share <= 0) return;
   const bestOf = new Map<string, number>();
-  for (const { slot, score } of ranked) {
-    const { label } = payloadOf(index.text, slot).tool;
+  const labels = ranked.map(({ slot }) => payloadOf(index.text, slot).tool.label);
+  for (const [i, { score }] of ranked.entries()) {
+    const label = labels[i] ?? "";
     if (score > (bestOf.get(label) ?? 0)) bestOf.set(label, score);
   }
-  for (const one of ranked) {
-    const best = bestOf.get(payloadOf(index.text, one.slot).tool.label) ?? 0;
+  for (const [i, one] of ranked.entries()) {
+    const best = bestOf.get(labels[i] ?? "") ?? 0;
     one.score = (1 - share) * one.score + share * best * Math.sqrt(one.score / max);
   }
 }
