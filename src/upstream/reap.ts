@@ -1,10 +1,11 @@
 /**
  * Leftovers of a daemon that crashed: found by what it recorded, ended if they are still the same processes.
  *
- * Owns: the record of a spawned upstream and the proof that a process is still that one (start time, or our mark in
- * its environment).
+ * Owns: the record of a spawned upstream and the proof that a process is still that one, or was started by it (start time,
+ * or our mark in its environment: processes inherit it, also those that lead groups and sessions of their own).
  * Speaks: process ids, labels.
- * Never: ending a process that merely has a recorded number.
+ * Never: ending a process that merely has a recorded number. Where the system shows no environments (all but Linux), what
+ * left its upstream's group is not found after a crash; a daemon that stops ends it (family.ts).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { UPSTREAM_LIMITS } from "../model/policy.js";
@@ -25,37 +26,81 @@ export interface ProcessRecord {
   readonly command: string;
 }
 
-/** Ends what is left of recorded groups. Answers with the records whose processes were found and ended. */
+/** What a record's upstream left: processes, each with the start time by which it is known again. */
+interface Left {
+  readonly record: ProcessRecord;
+  readonly processes: readonly SeenProcess[];
+}
+
+/** Ends what is left of recorded upstreams. Answers with the records of which something was found and ended. */
 export async function reapLeftovers(records: readonly ProcessRecord[], log: UpstreamLog): Promise<readonly ProcessRecord[]> {
   if (records.length === 0) return [];
-  const found: ProcessRecord[] = [];
   const all = await readProcesses();
-  for (const record of records) if (await isStillOurs(record, all)) found.push(record);
-  for (const record of found) {
-    log("warn", `ending what a daemon that did not stop cleanly left behind of upstream ${record.label}`, { pid: record.pid });
-    signal(record.pid, "SIGTERM");
+  const marks = await readMarks(all);
+  const left = records.map((record) => ({ record, processes: leftOf(record, all, marks) })).filter(isSomething);
+  for (const { record, processes } of left) {
+    log("warn", `ending what a daemon that did not stop cleanly left behind of upstream ${record.label}`, {
+      pid: record.pid,
+      pids: processes.map((one) => one.pid),
+    });
   }
-  await untilGone(found, UPSTREAM_LIMITS.exitTermMs);
-  for (const record of found) signal(record.pid, "SIGKILL");
-  await untilGone(found, UPSTREAM_LIMITS.exitKillMs);
-  return found;
+  const found = left.flatMap(({ processes }) => processes);
+  if (await signalled(found, "SIGTERM", UPSTREAM_LIMITS.exitTermMs)) return left.map(({ record }) => record);
+  await signalled(found, "SIGKILL", UPSTREAM_LIMITS.exitKillMs);
+  return left.map(({ record }) => record);
 }
 
-async function isStillOurs(record: ProcessRecord, all: readonly SeenProcess[]): Promise<boolean> {
-  if (record.pid <= 1) return false;
-  const members = all.filter((one) => one.group === record.pid && !one.zombie);
+function isSomething(left: Left): boolean {
+  return left.processes.length > 0;
+}
+
+function leftOf(record: ProcessRecord, all: readonly SeenProcess[], marks: ReadonlyMap<number, string>): readonly SeenProcess[] {
+  const carriesMark = (one: SeenProcess): boolean => marks.get(one.pid) === record.mark;
+  const members = all.filter((one) => record.pid > 1 && one.group === record.pid && !one.zombie);
   const leader = members.find((one) => one.pid === record.pid);
-  if (leader !== undefined && record.startTime !== undefined) return leader.startTime === record.startTime;
-  // The leader is gone: its group lives on in its children, which carry the mark.
-  for (const member of members) if ((await readEnvOf(member.pid, MARK_VARIABLE)) === record.mark) return true;
-  return false;
+  // Where the leader is gone, its group lives on in its children, which carry the mark.
+  const ours =
+    leader !== undefined && record.startTime !== undefined
+      ? leader.startTime === record.startTime
+      : members.some((one) => carriesMark(one));
+  const strays = all.filter((one) => one.group !== record.pid && !one.zombie && carriesMark(one));
+  return ours ? [...members, ...strays] : strays;
 }
 
-async function untilGone(records: readonly ProcessRecord[], boundMs: number): Promise<void> {
+/** Marks by process id, of all whose environment can be seen. */
+async function readMarks(all: readonly SeenProcess[]): Promise<ReadonlyMap<number, string>> {
+  const marks = new Map<number, string>();
+  for (const { pid } of all) {
+    const mark = await readEnvOf(pid, MARK_VARIABLE);
+    if (mark !== undefined) marks.set(pid, mark);
+  }
+  return marks;
+}
+
+/** Sends to those that are still the same, and to whole groups where their leader is. True where none of them is left in time. */
+async function signalled(found: readonly SeenProcess[], name: NodeJS.Signals, boundMs: number): Promise<boolean> {
+  for (const one of await still(found)) {
+    if (one.group === one.pid) signal(one.pid, name);
+    else signalOne(one.pid, name);
+  }
   const until = performance.now() + boundMs;
-  while (performance.now() < until) {
-    const all = await readProcesses();
-    if (!records.some((record) => all.some((one) => one.group === record.pid && !one.zombie))) return;
-    await sleep(20);
+  for (;;) {
+    if ((await still(found)).length === 0) return true;
+    if (performance.now() >= until) return false;
+    await sleep(POLL_MS);
+  }
+}
+const POLL_MS = 20;
+
+async function still(found: readonly SeenProcess[]): Promise<readonly SeenProcess[]> {
+  const known = new Map(found.map((one) => [one.pid, one.startTime]));
+  return (await readProcesses()).filter((one) => !one.zombie && known.get(one.pid) === one.startTime);
+}
+
+function signalOne(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It is gone.
   }
 }

@@ -13,7 +13,7 @@ function baseDaemon(): SupervisedUpstreams {
     label,
     prefix: label,
     command: process.execPath,
-    args: [resolve(import.meta.dirname, "../fixtures/servers/leaver.mjs"), "child"],
+    args: [resolve(import.meta.dirname, "../fixtures/servers/leaver.mjs"), process.argv[3] ?? "child"],
     env: {},
     cwd: undefined,
     disabled: false,

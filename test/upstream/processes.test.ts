@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { MARK_VARIABLE } from "../../src/upstream/group.js";
-import { startTimeOf } from "../../src/upstream/processes.js";
+import { readEnvOf, readProcesses, startTimeOf } from "../../src/upstream/processes.js";
 import { reapLeftovers } from "../../src/upstream/reap.js";
 import type { ProcessRecord } from "../../src/upstream/reap.js";
 import { fixture, isAlive, label, stand, tempFolder, textOf, until } from "./stand.js";
@@ -73,11 +73,10 @@ describe.skipIf(!posix)("the processes of an upstream", () => {
 
 describe.skipIf(process.platform !== "linux")("what a crashed daemon left behind", () => {
   /** A daemon in a process of its own that is killed; answers with the records it had written. */
-  async function crashedDaemon(): Promise<readonly ProcessRecord[]> {
+  async function crashedDaemon(mode = "child"): Promise<readonly ProcessRecord[]> {
     const file = join(tempFolder(), "records.json");
-    const child = spawn(process.execPath, ["--import", "tsx", resolve(import.meta.dirname, "crashing-daemon.ts"), file], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const script = resolve(import.meta.dirname, "crashing-daemon.ts");
+    const child = spawn(process.execPath, ["--import", "tsx", script, file, mode], { stdio: ["ignore", "pipe", "inherit"] });
     let said = "";
     child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
     await until(() => said.includes("\n"), "the daemon is up");
@@ -93,6 +92,47 @@ describe.skipIf(process.platform !== "linux")("what a crashed daemon left behind
     const found = await reapLeftovers(records, quiet);
     expect(found).toEqual(records);
     expect(await reapLeftovers(records, quiet)).toEqual([]);
+  });
+
+  it("is ended also where it leads a group and a session of its own, and its server is gone [T04]", async () => {
+    const records = await crashedDaemon("own-group");
+    const [record] = records;
+    // The server notices the end of its input; what it had detached lives on, in a group that nobody recorded.
+    await until(async () => !(await isAlive(record?.pid ?? 0)), "the server is gone");
+    const carriers = async (): Promise<number[]> => {
+      const marks = await Promise.all(
+        (await readProcesses()).map(async ({ pid }) => [pid, await readEnvOf(pid, MARK_VARIABLE)] as const),
+      );
+      return marks.flatMap(([pid, mark]) => (mark === record?.mark ? [pid] : []));
+    };
+    const [detached] = await carriers();
+    expect(detached).toBeDefined();
+    const said: unknown[] = [];
+    const found = await reapLeftovers(records, (_level, _text, data) => said.push(data));
+    expect(found).toEqual(records);
+    expect(said).toEqual([{ pid: record?.pid, pids: [detached] }]);
+    expect(await carriers()).toEqual([]);
+    expect(await reapLeftovers(records, quiet)).toEqual([]);
+  });
+
+  it("is left alone where it carries another upstream's mark, or none", async () => {
+    const env = { ...process.env, [MARK_VARIABLE]: "mark-of-a-daemon-that-lives" };
+    const script = ["-e", "setInterval(() => undefined, 1000)"];
+    const other = spawn(process.execPath, script, { detached: true, stdio: "ignore", env });
+    const none = spawn(process.execPath, script, { detached: true, stdio: "ignore" });
+    const record: ProcessRecord = {
+      label: label("x"),
+      pid: 999_999_999,
+      startTime: "b:1",
+      mark: "mark-of-the-dead",
+      command: "node",
+    };
+    await until(async () => (await readEnvOf(other.pid ?? 0, MARK_VARIABLE)) !== undefined, "it is there");
+    expect(await reapLeftovers([record], quiet)).toEqual([]);
+    expect(await isAlive(other.pid ?? 0)).toBe(true);
+    expect(await isAlive(none.pid ?? 0)).toBe(true);
+    other.kill("SIGKILL");
+    none.kill("SIGKILL");
   });
 
   it("is left alone where a pid now belongs to somebody else", async () => {
