@@ -22,7 +22,7 @@ export type StartTaskInput = z.infer<typeof startTaskInput>;
 export const retrieveToolsInput = z.strictObject({
   query: z.string().min(1).max(4_000).describe("One need, in plain words, or the exact name of a tool."),
   episode,
-  limit: z.int().min(1).max(100).optional().describe("At most 5."),
+  limit: z.int().min(1).optional().describe("5 at most are given; more is cut to that and said."),
   detail: z.enum(["compact", "full"]).optional().describe("full adds the complete definitions."),
 });
 export type RetrieveToolsInput = z.infer<typeof retrieveToolsInput>;

@@ -12,6 +12,7 @@ import type { Skill } from "../model/skill.js";
 import type { PlanStep, ToolChoice, ViewDecisions, ViewRecord } from "../model/view.js";
 import { skillFit, toolFit, wordsOfNeed } from "./meaning.js";
 import { draftPlan, needText, type DraftStep } from "./plan.js";
+import { createAdvice } from "./advice.js";
 import { openReferences, readSpoken, unsaid, type Spoken } from "./spoken.js";
 
 export function decideByRules(candidates: ViewCandidates): ViewDecisions {
@@ -30,14 +31,9 @@ function decideRetrieve(candidates: ViewCandidates): ViewDecisions {
   const spoken = readSpoken(needText(candidates.request));
   const kept = candidates.tools.slice(0, candidates.limits.tools);
   const keys = new Set<string>(kept.map(({ tool }) => tool.key));
+  const advice = createAdvice(candidates, spoken, keys);
   const tools = kept.map((candidate): ToolChoice => {
-    const open = openReferences(candidate.tool, spoken);
-    const suppliers = candidates.lookup?.suppliers(candidate.tool.key, (param) => !open.includes(param)) ?? [];
-    const needs = open.map((param) => {
-      const supplier =
-        suppliers.find((one) => one.supplies === param && keys.has(one.tool)) ?? suppliers.find((one) => one.supplies === param);
-      return supplier === undefined ? param : `${param} (from ${supplier.tool})`;
-    });
+    const needs = advice(candidate.tool);
     const reason = needs.length === 0 ? candidate.reason : `${candidate.reason}; needs ${needs.join(" and ")} first`;
     return { tool: candidate.tool.key, reason, score: candidate.score };
   });

@@ -48,7 +48,7 @@ const CHANCE_POWER = 2;
  * How far the best tool can be trusted to be an answer at all. Grows with the raw score, from 0; longer needs and larger catalogs
  * reach a score by chance more easily, which is taken out.
  */
-export function strengthOf(topRaw: number, words: number, documents: number, scoring: ToolScoring): number {
+export function strengthOf(topRaw: number, words: number, documents: number, scoring: { readonly idfPower: number }): number {
   const size = Math.log(Math.max(2, documents) + 1);
   const chance = Math.pow(size, scoring.idfPower) * Math.pow(size / Math.log(USUAL_TOOLS + 1), CHANCE_POWER);
   return topRaw / (Math.sqrt(1 + words) * chance);

@@ -5,7 +5,9 @@
  */
 import type { Tool } from "../model/tool.js";
 import type { Bm25fIndex } from "./bm25f.js";
-import { slotsWith } from "./bm25f.js";
+import { payloadOf, slotsWith } from "./bm25f.js";
+import type { IndexedTool } from "./fields.js";
+import type { ParsedQuery } from "./query.js";
 
 /** Names spelt out in one need that are followed. */
 const MENTIONS_MAX = 8;
@@ -33,4 +35,23 @@ export function exactSlots(index: Bm25fIndex<unknown>, query: string): number[] 
     names.add(exactTerm(match[1] ?? match[2] ?? ""));
   }
   return [...new Set([...names].flatMap((name) => slotsWith(index, name)))];
+}
+
+/** A longer need has the words of a name by chance. */
+const NAMING_WORDS_MAX = 3;
+
+/** The need is nothing but words of one tool's name: however common they are in the catalog, that tool is an answer. */
+export function isNamedBy(
+  index: Bm25fIndex<IndexedTool>,
+  { groups }: ParsedQuery,
+  nameField: number,
+  accept: (slot: number) => boolean,
+): boolean {
+  const terms = groups.filter(({ joined }) => !joined).map(({ term }) => term);
+  const [first] = terms;
+  if (first === undefined || terms.length > NAMING_WORDS_MAX) return false;
+  return slotsWith(index, first, nameField).some((slot) => {
+    const { nameTerms } = payloadOf(index, slot);
+    return accept(slot) && terms.every((term) => nameTerms.includes(term));
+  });
 }

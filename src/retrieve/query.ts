@@ -18,6 +18,14 @@ const CLAUSES_MAX = 24;
 const LOOK_ALIKES = 2;
 const GRAM = 4;
 
+/** What may stand for a word of the need. */
+export interface Alternative {
+  readonly term: string;
+  readonly factor: number;
+  /** It merely looks like the word. */
+  readonly guessed: boolean;
+}
+
 /** One meaning of the need: a word and what may stand for it. */
 export interface TermGroup {
   /** The stem of the word as written. */
@@ -28,7 +36,7 @@ export interface TermGroup {
   readonly joined: boolean;
   /** n·2/(n+1) for n occurrences. */
   readonly weight: number;
-  readonly alternatives: readonly { readonly term: string; readonly factor: number }[];
+  readonly alternatives: readonly Alternative[];
 }
 
 export interface ParsedQuery {
@@ -79,7 +87,13 @@ export function parseQuery(text: string, vocabulary: Vocabulary, scoring: TextSc
   for (const term of compounds(words, numberOf)) {
     if (!vocabulary.knows(term)) continue;
     numberOf.set(term, groups.length);
-    groups.push({ term, word: term, joined: true, weight: scoring.compound, alternatives: [{ term, factor: 1 }] });
+    groups.push({
+      term,
+      word: term,
+      joined: true,
+      weight: scoring.compound,
+      alternatives: [{ term, factor: 1, guessed: false }],
+    });
   }
   return { groups, clauses: clausesOf(text, numberOf, stems), sequence: words.map(stems) };
 }
@@ -101,16 +115,17 @@ function saturated(count: number): number {
   return (count * 2) / (count + 1);
 }
 
-function alternatives(term: string, vocabulary: Vocabulary, scoring: TextScoring): { term: string; factor: number }[] {
-  const list: { term: string; factor: number }[] = [];
-  if (vocabulary.knows(term)) list.push({ term, factor: 1 });
+function alternatives(term: string, vocabulary: Vocabulary, scoring: TextScoring): Alternative[] {
+  const list: Alternative[] = [];
+  if (vocabulary.knows(term)) list.push({ term, factor: 1, guessed: false });
   else if (scoring.fuzzy > 0) {
     for (const { term: other, likeness } of vocabulary.lookAlikes(term, scoring.fuzzyLeast, LOOK_ALIKES)) {
-      list.push({ term: other, factor: scoring.fuzzy * likeness });
+      list.push({ term: other, factor: scoring.fuzzy * likeness, guessed: true });
     }
   }
   if (scoring.synonym > 0) {
-    for (const other of synonymsOf(term)) if (vocabulary.knows(other)) list.push({ term: other, factor: scoring.synonym });
+    for (const other of synonymsOf(term))
+      if (vocabulary.knows(other)) list.push({ term: other, factor: scoring.synonym, guessed: false });
   }
   return list;
 }

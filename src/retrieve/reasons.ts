@@ -1,17 +1,16 @@
 /**
  * Reasons: why a tool is in an answer, and what tells it from its look-alikes.
  *
- * Owns: matched and unmatched words, twins among the hits, the sentence shown.
+ * Owns: matched words, twins among the hits, the sentence shown.
  * Speaks: words of the need, facts of tools.
  * Never: scores.
  */
 import type { Tool } from "../model/tool.js";
 import { FIELD_MARK } from "./arrays.js";
 import type { Bm25fIndex } from "./bm25f.js";
-import { hasTerm, isKnown, payloadOf } from "./bm25f.js";
+import { hasTerm, payloadOf } from "./bm25f.js";
 import type { ParsedQuery } from "./query.js";
 import type { IndexedTool } from "./fields.js";
-import { EVERYDAY_TERMS } from "./words.js";
 
 /** Two tools with this much of their words in common (Jaccard) are told apart in the answer. */
 const TWIN_OVERLAP = 0.7;
@@ -32,14 +31,6 @@ export function matchOf(index: Bm25fIndex<unknown>, slot: number, query: ParsedQ
     } else if (alternatives.some((other) => hasTerm(index, slot, other.term))) match.akin.push(word);
   }
   return match;
-}
-
-/** Words of the need that no accepted document has, not even by a stand-in. Bare numbers and everyday words are not named. */
-export function unmatchedWords(index: Bm25fIndex<unknown>, query: ParsedQuery, accept: (slot: number) => boolean): string[] {
-  return query.groups
-    .filter(({ joined, term, word }) => !joined && !/^\p{N}+$/u.test(word) && !EVERYDAY_TERMS.has(term))
-    .filter(({ alternatives }) => !alternatives.some(({ term }) => isKnown(index, term, accept)))
-    .map(({ word }) => word);
 }
 
 export function matchSentence({ words, akin }: Match): string {

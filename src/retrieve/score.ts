@@ -111,6 +111,8 @@ export type SkillField = "name" | "description" | "steps" | "tools" | "body";
 
 export interface SkillScoring extends TextScoring {
   readonly fields: Readonly<Record<SkillField, FieldWeight>>;
+  /** Below this strength of the best skill, skills are no answer where no tool is one either; 0 = always. */
+  readonly floor: number;
 }
 
 export const SKILL_SCORING: SkillScoring = Object.freeze({
@@ -134,6 +136,7 @@ export const SKILL_SCORING: SkillScoring = Object.freeze({
   pairLate: 0.6,
   nameCover: 0.3,
   rerank: 60,
+  floor: 0.6,
   cutOff: 0.25,
   cutOffLength: 0,
   cutOffLeading: 0.25,

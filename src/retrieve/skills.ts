@@ -9,8 +9,9 @@ import type { SkillName } from "../model/ids.js";
 import { splitToolKey } from "../model/ids.js";
 import { DEFAULT_POLICY } from "../model/policy.js";
 import type { Skill, Tier } from "../model/skill.js";
+import { strengthOf } from "./answer.js";
 import type { Bm25fIndex, Document } from "./bm25f.js";
-import { buildIndex, idOf, isKnown, moveIndex, payloadOf } from "./bm25f.js";
+import { buildIndex, idOf, moveIndex, payloadOf } from "./bm25f.js";
 import type { Channel } from "./channel.js";
 import { hear } from "./channel.js";
 import type { Bm25fScoring } from "./contribution.js";
@@ -24,6 +25,7 @@ import { SKILL_SCORING } from "./score.js";
 import type { Analyse } from "./terms.js";
 import { documentAnalyser } from "./terms.js";
 import { EVERYDAY_TERMS } from "./words.js";
+import { unmatchedWords } from "./unmatched.js";
 import { prepareVocabulary, vocabularyOf } from "./vocabulary.js";
 
 /** The first three are kept in order, for phrases. */
@@ -68,6 +70,8 @@ export interface SkillSearch {
   readonly unmatched: readonly string[];
   /** Score of the best skill, not normalised; 0 without any. */
   readonly topRaw: number;
+  /** The best skill can be taken for an answer by itself, whatever tools say. */
+  readonly trusted: boolean;
 }
 
 export function buildSkillIndex(skills: Iterable<Skill>): SkillIndex {
@@ -124,6 +128,7 @@ export function searchSkills(index: SkillIndex, query: string, options: SkillSea
     return (options.tier === undefined || skill.tier === options.tier) && (options.active?.(skill.name) ?? true);
   };
   const parsed = parseQuery(query, vocabularyOf(index.text), scoring);
+  const words = parsed.groups.filter(({ joined }) => !joined).length;
   const ranked = rank(index.text, parsed, {
     scoring: bm25fScoring(scoring),
     count: Math.max(scoring.rerank, options.limit),
@@ -140,7 +145,8 @@ export function searchSkills(index: SkillIndex, query: string, options: SkillSea
     sure: { pair: scoring.pair, name: scoring.nameCover },
   });
   sortRanked(index.text, ranked);
-  hear(index.text, ranked, query, options.channels ?? [], accept);
+  const topRaw = ranked.reduce((max, { raw }) => Math.max(max, raw), 0);
+  const heard = hear(index.text, ranked, query, options.channels ?? [], accept);
   const top = ranked[0]?.score ?? 0;
   const good = ranked.filter(({ score }) => score >= scoring.cutOff * top);
   const chosen = diversify(good, {
@@ -156,8 +162,9 @@ export function searchSkills(index: SkillIndex, query: string, options: SkillSea
       score: Math.round((score / (top || 1)) * 1000) / 1000,
       raw,
     })),
-    unmatched: parsed.groups.filter(({ term }) => !isKnown(index.text, term, accept)).map(({ word }) => word),
-    topRaw: ranked.reduce((max, { raw }) => Math.max(max, raw), 0),
+    unmatched: unmatchedWords(index.text, query, parsed, accept),
+    topRaw,
+    trusted: heard.sure || strengthOf(topRaw, words, index.text.documents, scoring) >= scoring.floor,
   };
 }
 

@@ -13,7 +13,7 @@ import { buildIndex, idOf, moveIndex, payloadOf, slotOf } from "./bm25f.js";
 import type { Channel, Heard } from "./channel.js";
 import { hear } from "./channel.js";
 import type { Bm25fScoring } from "./contribution.js";
-import { exactSlots, exactTerms } from "./exact.js";
+import { exactSlots, exactTerms, isNamedBy } from "./exact.js";
 import type { IndexedTool } from "./fields.js";
 import { TOOL_FIELDS, toolTexts } from "./fields.js";
 import { oncePer } from "./once.js";
@@ -22,12 +22,13 @@ import type { ParsedQuery } from "./query.js";
 import { parseQuery } from "./query.js";
 import type { Ranked } from "./rank.js";
 import { rank, sortRanked, topScore } from "./rank.js";
-import { distinction, matchOf, matchSentence, twinsAmong, unmatchedWords } from "./reasons.js";
+import { distinction, matchOf, matchSentence, twinsAmong } from "./reasons.js";
 import type { ToolScoring } from "./score.js";
 import { TOOL_SCORING } from "./score.js";
 import { addSuppliers } from "./suppliers.js";
 import type { Analyse } from "./terms.js";
 import { documentAnalyser } from "./terms.js";
+import { proposeWords, unmatchedWords, type Proposal } from "./unmatched.js";
 import { prepareVocabulary, vocabularyOf } from "./vocabulary.js";
 import { EVERYDAY_TERMS } from "./words.js";
 
@@ -71,8 +72,10 @@ export interface ToolHit {
 
 export interface ToolSearch {
   readonly hits: readonly ToolHit[];
-  /** Words of the need that no offered tool knows. */
+  /** Words of the need that no offered tool knows, as they were written. */
   readonly unmatched: readonly string[];
+  /** Where nothing is answered: what may have been meant by them. */
+  readonly proposed: readonly Proposal[];
   /** Something was found and none of it was good enough. */
   readonly abstained: boolean;
   /** Text score of the best tool, not normalised; 0 without any. */
@@ -83,6 +86,7 @@ export interface ToolSearch {
 
 /** The fields of a tool, and one of whole names; names, leads, descriptions and parameter names are kept in order. */
 const SHAPE = { fieldCount: TOOL_FIELDS.length + 1, orderedFields: 6 };
+const NAME_FIELD = 0;
 const DESCRIPTION_FIELD = 4;
 
 export function buildToolIndex(tools: Iterable<Tool>, servers: ReadonlyMap<string, string> = new Map()): ToolIndex {
@@ -177,12 +181,14 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
   const top = ranked[0]?.score ?? 0;
   const words = parsed.groups.filter(({ joined }) => !joined).length;
   const strength = strengthOf(topRaw, words, text.documents, scoring);
-  const trusted = heard.sure || strength >= scoring.floor;
+  const trusted = heard.sure || strength >= scoring.floor || isNamedBy(text, parsed, NAME_FIELD, accept);
   const shown = options.whole === true ? ordered : cutOff(text, ordered, { exact, top, trusted, words, scoring });
   const hits = shown.slice(0, options.limit);
+  const unmatched = unmatchedWords(text, query, parsed, accept);
   return {
     hits: toHits(index, hits, { parsed, exact, top, supplied, instead, heard }),
-    unmatched: unmatchedWords(text, parsed, accept),
+    unmatched,
+    proposed: hits.length === 0 ? proposeWords(text, unmatched, accept) : [],
     abstained: shown.length === 0 && ordered.length > 0,
     topRaw: rounded(topRaw),
     strength: rounded(strength),
@@ -216,7 +222,7 @@ function rankByText(index: ToolIndex, parsed: ParsedQuery, scoring: ToolScoring,
     late: scoring.pairLate,
     lateFrom: DESCRIPTION_FIELD,
     name: scoring.nameCover,
-    nameField: 0,
+    nameField: NAME_FIELD,
     sure: { pair: scoring.surePair, name: scoring.sureName },
   });
   return ranked;

@@ -23,6 +23,7 @@ import { searchSkills } from "../retrieve/skills.js";
 import { searchTools, type ToolSearch } from "../retrieve/tools.js";
 import { nameOf } from "./advance.js";
 import { presentSkills, presentTools } from "./experience.js";
+import { connectingNotice, emptyNotice, proposalNotice } from "./notices.js";
 import { pinNotice, type Pinned } from "./pin.js";
 import { isOffered, isUnavailable, type World } from "./world.js";
 
@@ -79,20 +80,27 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
   const findTools = (asked: string, most: number): ToolSearch =>
     searchTools(world.toolIndex, asked, { limit: most, offered, channels: toolChannels });
   const search = findTools(text, request.kind === "start" ? TOOLS_LOOKED_AT : limit);
-  const skillsFor = (asked: string, tier: Tier, most: number): SkillCandidate[] =>
-    searchSkills(world.activeSkills, asked, { tier, limit: most, lambda: policy.mmrLambda, channels: skillChannels })
-      .hits.filter((hit) => usable(hit.skill))
-      .map(({ skill, score }) => ({ skill, score }));
+  /** Where no tool was found, a skill has to be an answer by itself: something resembles every need a little. */
+  const skillsFor = (asked: string, tier: Tier, most: number, beside: ToolSearch): SkillCandidate[] => {
+    const fitting = searchSkills(world.activeSkills, asked, {
+      tier,
+      limit: most,
+      lambda: policy.mmrLambda,
+      channels: skillChannels,
+    });
+    if (beside.hits.length === 0 && !fitting.trusted) return [];
+    return fitting.hits.filter((hit) => usable(hit.skill)).map(({ skill, score }) => ({ skill, score }));
+  };
   const wantsSkills = request.kind !== "retrieve";
   const candidates: ViewCandidates = {
     request,
-    planning: wantsSkills ? skillsFor(text, "planning", policy.planningSkills) : [],
-    atomic: wantsSkills ? skillsFor(text, "atomic", ATOMIC_LOOKED_AT) : [],
+    planning: wantsSkills ? skillsFor(text, "planning", policy.planningSkills, search) : [],
+    atomic: wantsSkills ? skillsFor(text, "atomic", ATOMIC_LOOKED_AT, search) : [],
     tools: toolsOf(world, search),
-    forStep: (goal) => ({
-      atomic: skillsFor(goal, "atomic", ATOMIC_PER_STEP),
-      tools: toolsOf(world, findTools(goal, policy.toolsPerStep * 2)),
-    }),
+    forStep: (goal) => {
+      const beside = findTools(goal, policy.toolsPerStep * 2);
+      return { atomic: skillsFor(goal, "atomic", ATOMIC_PER_STEP, beside), tools: toolsOf(world, beside) };
+    },
     lookup: {
       skill: (name) => {
         const skill = activeSkill(world, name);
@@ -110,12 +118,7 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
       mmrLambda: policy.mmrLambda,
     },
   };
-  if (search.abstained && search.hits.length === 0) {
-    notices.push({
-      code: "nothing-fits",
-      text: "Nothing in the catalog fits well enough; say the need in other words, or name a system.",
-    });
-  }
+  notices.push(...proposalNotice(search.proposed));
   const resting = wantsSkills ? restingSkills(world, text, usable) : { told: [], substitutions: [] };
   const found: Gathered["found"] = {
     catalogVersion: world.catalog.version,
@@ -123,7 +126,7 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
     substitutions: distinct([...askedAndGone(world, text, mayUse), ...resting.substitutions]),
     alternatives: [],
     unmatched: [...search.unmatched],
-    notices: [...notices, ...reviewNotices(world)],
+    notices: [...notices, ...connectingNotice(world)],
     leftOut: [...resting.told, ...notOffered(world, text, mayUse, limit)],
     limits: limitsOf(world, request),
   };
@@ -144,6 +147,7 @@ export function complete(world: World, gathered: Gathered, decisions: ViewDecisi
   const inherited = takenOver(world, keys);
   return {
     ...gathered.found,
+    notices: [...gathered.found.notices, ...emptyNotice(world, gathered.candidates.request, decisions)],
     marks,
     names,
     substitutions: distinct([...gathered.found.substitutions, ...inherited]),
@@ -304,17 +308,4 @@ function notOffered(world: World, text: string, mayUse: (key: ToolKey) => boolea
     const why = `its upstream ${label} is ${presence?.state ?? "gone"}${presence?.reason === undefined ? "" : ` (${presence.reason})`}`;
     return [{ kind: "tool" as const, id: key, why }];
   });
-}
-
-function reviewNotices(world: World): Found["notices"] {
-  const connecting = [...world.presence]
-    .filter(([label, presence]) => presence.state === "connecting" && !hasTools(world, label))
-    .map(([label]) => label);
-  if (connecting.length === 0) return [];
-  return [{ code: "connecting", text: `Not listed yet: ${connecting.sort().join(", ")}; ask again in a moment.` }];
-}
-
-function hasTools(world: World, label: string): boolean {
-  for (const tool of world.catalog.tools.values()) if (tool.label === label) return true;
-  return false;
 }

@@ -5,6 +5,7 @@
  * (with the home's lock, without a public address). So a verb is written once and means the same in both cases.
  */
 import type { JsonValue } from "../../model/json.js";
+import { FAULTS, type FaultCode } from "../../model/fault.js";
 import type { Foresight } from "../../model/foresight.js";
 import type { Problem } from "../../model/problem.js";
 import type { CatalogComparison } from "../../world/compare.js";
@@ -139,6 +140,24 @@ export class CliFault extends Error {
     this.exit = exit;
     this.problem = problem;
   }
+}
+
+/** Asked rightly, and refused for what the home or the rights are like. */
+const REFUSED: ReadonlySet<string> = new Set<FaultCode>([
+  "call-cancelled",
+  "approval-stale",
+  "edit-refused",
+  "skill-pinned",
+  "unauthorized",
+  "forbidden",
+  "host-refused",
+]);
+
+/** What was asked could not be meant (a wrong value, a name of nothing) or is for the operator to set right: usage. All else failed. */
+export function exitOf(code: string | undefined): number {
+  const entry = Object.entries(FAULTS).find(([known]) => known === code);
+  if (entry === undefined || REFUSED.has(entry[0])) return EXIT.failed;
+  return entry[1].blame === "caller" ? EXIT.usage : EXIT.failed;
 }
 
 export const EXIT = Object.freeze({ fine: 0, failed: 1, usage: 2, review: 10, inactive: 11, safety: 12 });

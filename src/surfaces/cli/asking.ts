@@ -6,7 +6,7 @@
  * Never: which daemon (verbs.ts) or what an answer means.
  */
 import type { JsonObject, JsonValue } from "../../model/json.js";
-import { CliFault, EXIT, type Access } from "./access.js";
+import { CliFault, exitOf, type Access } from "./access.js";
 
 export function asking(url: string, token: string | undefined): Pick<Access, "ask" | "askText" | "follow"> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -56,9 +56,9 @@ function unanswered(url: string, error: unknown): CliFault {
 }
 
 function refused(answer: JsonValue, status: number): CliFault {
-  const problem = answer as { title?: string; detail?: string };
+  const problem = answer as { title?: string; detail?: string; code?: string };
   const told = [problem.title, problem.detail].filter((part) => part !== undefined).join(" ");
-  return new CliFault(told || `HTTP ${status}`, EXIT.failed, answer);
+  return new CliFault(told || `HTTP ${status}`, exitOf(problem.code), answer);
 }
 
 /** Events of our own stream: one `data` line each; comments keep it open and say nothing. */

@@ -5,7 +5,7 @@ import type { Shown } from "../../host/print.js";
 import { levelOf, showLink } from "./lineage.js";
 import { CliFault, EXIT } from "./access.js";
 import { compareDrift, compareLineage, isVersion, type CompareOptions } from "./compare.js";
-import { toCount } from "./facade.js";
+import { describe, toCount } from "./facade.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
 import type { Verbs } from "./verb.js";
 
@@ -62,11 +62,11 @@ export function addCatalogVerbs(verbs: Verbs): void {
     .action((tool: string | undefined, options: { at?: number }) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
         if (tool !== undefined && options.at === undefined)
-          return print.json(await access.ask("POST", "/v1/describe_tools", { tools: [tool] }));
+          return describe(print, await access.ask("POST", "/v1/describe_tools", { tools: [tool] }));
         const answer = objectOf(await access.ask("GET", `/v1/catalog${options.at === undefined ? "" : `?at=${options.at}`}`));
         const tools = listOf(answer["tools"]).filter((row) => tool === undefined || row["tool"] === tool || row["name"] === tool);
         if (tool !== undefined && tools.length === 0)
-          throw new CliFault(`${tool} is not in catalog version ${textOf(answer["version"])}.`);
+          throw new CliFault(`${tool} is not in catalog version ${textOf(answer["version"])}.`, EXIT.usage);
         if (verbs.json()) return print.json(tool === undefined ? answer : (tools[0] ?? null));
         print.line(
           { text: `catalog version ${textOf(answer["version"])}`, colour: "bold" },

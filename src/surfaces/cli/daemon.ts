@@ -1,4 +1,5 @@
 /** serve, stdio, init, doctor, upstreams, demo: the daemon and its surroundings. */
+import { Option } from "commander";
 import { CliFault, EXIT } from "./access.js";
 import { toCount } from "./facade.js";
 import { listOf, objectOf, textOf } from "./fields.js";
@@ -26,10 +27,10 @@ export function addDaemonVerbs(verbs: Verbs): void {
   program
     .command("serve")
     .description("run the daemon")
-    .option("--port <port>", "HTTP port (7717; 0 = any free one)", toCount)
+    .option("--port <port>", "HTTP port (7717; 0 = any free one)", toPort)
     .option("--host <address>", "address to listen on (127.0.0.1)")
     .option("--starter", "on a home that is new, lay out the starter home first")
-    .option("--log <level>", "debug, info, warn, error or silent")
+    .addOption(new Option("--log <level>", "how much is told on stderr").choices(["debug", "info", "warn", "error", "silent"]))
     .action(async (options: { port?: number; host?: string; starter?: boolean; log?: string }) => {
       const home = verbs.home();
       verbs.exit(
@@ -140,4 +141,12 @@ export function addDaemonVerbs(verbs: Verbs): void {
           `The shop moves from version ${moved.before} to ${moved.after}. See \`steward catalog log\`, \`steward catalog drift\`, \`steward skills list\`.`,
         );
     });
+}
+
+const PORT_MOST = 65_535;
+
+function toPort(text: string): number {
+  const port = toCount(text);
+  if (port > PORT_MOST) throw new CliFault(`${text} is no port: 0 to ${PORT_MOST}.`, EXIT.usage);
+  return port;
 }

@@ -49,7 +49,7 @@ export function addFacadeVerbs(verbs: Verbs): void {
     .description("whole definitions of tools")
     .action((tools: string[]) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
-        verbs.ports.print.json(await access.ask("POST", "/v1/describe_tools", { tools }));
+        return describe(verbs.ports.print, await access.ask("POST", "/v1/describe_tools", { tools }));
       }),
     );
   program
@@ -68,6 +68,20 @@ export function addFacadeVerbs(verbs: Verbs): void {
     );
 }
 
+/** Definitions on stdout; what was asked for and is not there as remarks, and then with the exit code of wrong use. */
+export function describe(print: Print, answer: JsonValue): number {
+  print.json(answer);
+  const missing = listOf(objectOf(answer)["missing"]);
+  for (const row of missing) {
+    const instead = textsOf(row["instead"]);
+    print.note({
+      text: `${textOf(row["asked"])}: ${textOf(row["why"])}${instead.length === 0 ? "" : ` Instead: ${instead.join(", ")}.`}`,
+      colour: "red",
+    });
+  }
+  return missing.length === 0 ? EXIT.fine : EXIT.usage;
+}
+
 async function searchAt(verbs: Verbs, query: string, at: number, limit: number | undefined): Promise<void> {
   const asked = new URLSearchParams({ query, at: String(at), ...(limit === undefined ? {} : { limit: String(limit) }) });
   await verbs.withAccess({ upstreams: false }, async (access) => {
@@ -81,6 +95,7 @@ async function searchAt(verbs: Verbs, query: string, at: number, limit: number |
         colour: "yellow",
       });
     if (listOf(answer["tools"]).length === 0) print.line("Nothing fits well enough.");
+    tellUnmatched(print, answer);
   });
 }
 
@@ -89,8 +104,8 @@ function episodeOf(options: { episode?: string }): JsonObject {
 }
 
 export function toCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 0) throw new CliFault(`${text} is not a whole number.`, EXIT.usage);
+  const count = text.trim() === "" ? Number.NaN : Number(text);
+  if (!Number.isSafeInteger(count) || count < 0) throw new CliFault(`${text} is not a whole number.`, EXIT.usage);
   return count;
 }
 
@@ -145,14 +160,18 @@ export function printView(print: Print, view: JsonObject): void {
     (row) => `${textOf(row["kind"])} ${textOf(row["id"])}: ${textOf(row["why"])}`,
   );
   section(print, "Notices", listOf(view["notices"]), (row) => textOf(row["text"]));
-  const unmatched = textsOf(view["unmatched"]);
-  if (unmatched.length > 0) print.line(`No tool knows: ${unmatched.join(", ")}`);
+  tellUnmatched(print, view);
   if (listOf(view["tools"]).length === 0) print.line("No tool fits.");
   const tokens = objectOf(objectOf(view["budgets"])["tokens"]);
   print.line({
     text: `view ${textOf(view["view"])} · ${countOf(tokens["used"])}/${countOf(tokens["limit"])} tokens · ${basisText(view["basis"])}`,
     colour: "dim",
   });
+}
+
+function tellUnmatched(print: Print, answer: JsonObject): void {
+  const unmatched = textsOf(answer["unmatched"]);
+  if (unmatched.length > 0) print.line(`No tool knows: ${unmatched.join(", ")}`);
 }
 
 function basisText(value: JsonValue | undefined): string {

@@ -6,7 +6,8 @@
  * Never: opens a home, holds state, decides anything.
  */
 import { Command, CommanderError } from "commander";
-import { CliFault, EXIT, type CliPorts } from "./access.js";
+import { Fault } from "../../model/fault.js";
+import { CliFault, EXIT, exitOf, type CliPorts } from "./access.js";
 import { addCatalogVerbs } from "./catalog.js";
 import { addCheckVerb } from "./check.js";
 import { addDaemonVerbs } from "./daemon.js";
@@ -88,6 +89,6 @@ function report(error: unknown, ports: CliPorts, json: boolean): number {
     return error.exit;
   }
   ports.print.note({ text: error instanceof Error ? error.message : String(error), colour: "red" });
-  const usage = (error as { blame?: string } | undefined)?.blame === "operator";
-  return usage ? EXIT.usage : EXIT.failed;
+  if (!(error instanceof Fault)) return EXIT.failed;
+  return error.blame === "operator" ? EXIT.usage : exitOf(error.code);
 }

@@ -1,4 +1,5 @@
 /** skills verbs: what stands, why, and what people do to the library. */
+import { Option } from "commander";
 import type { JsonObject } from "../../model/json.js";
 import { CliFault, EXIT } from "./access.js";
 import { standingShown } from "./catalog.js";
@@ -14,8 +15,8 @@ export function addSkillVerbs(verbs: Verbs): void {
   skills
     .command("list")
     .description("skills with their standing")
-    .option("--tier <tier>", "planning, atomic or tool")
-    .option("--standing <standing>", "active or inactive")
+    .addOption(new Option("--tier <tier>", "only of this tier").choices(["planning", "atomic", "tool"]))
+    .addOption(new Option("--standing <standing>", "only of this standing").choices(["active", "inactive"]))
     .option("--at <version>", "as the library stood while that catalog version was in force", toCount)
     .action((options: { tier?: string; standing?: string; at?: number }) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
@@ -111,7 +112,7 @@ export function addSkillVerbs(verbs: Verbs): void {
       verbs.withAccess({ upstreams: false }, async (access) => {
         const found = await ports.findSkills({ sources, ...options });
         const where = found.looked.join(", ") || ".claude/skills and .agents/skills of this folder and yours";
-        if (found.folders.length === 0) throw new CliFault(`No SKILL.md was found in ${where}.`);
+        if (found.folders.length === 0) throw new CliFault(`No SKILL.md was found in ${where}.`, EXIT.usage);
         const folders = found.folders.map(({ folder, origin, files }) => ({ folder, origin, files: { ...files } }));
         const answer = objectOf(await access.ask("POST", "/v1/library/import", { folders }));
         const problems = [...found.problems.map((problem) => ({ ...problem })), ...listOf(answer["problems"])];

@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { House } from "../../src/compose.js";
+import type { View } from "../../src/model/facade.js";
+import { closeHouses, list, makeHome, openHouse, person, tool } from "../house.js";
+
+afterEach(closeHouses);
+
+const SKILLS = ["book", "move", "drop"].map((verb) => ({
+  folder: `atomic-${verb}-table`,
+  files: {
+    "SKILL.md": `---\nname: "atomic-${verb}-table"\ndescription: "${verb} a table for a quantity of guests."\nmetadata:\n  steward-tier: "atomic"\n---\n\n1. Call \`inn/${verb}_table\` with the quantity from the request.\n`,
+  },
+}));
+
+async function inn(): Promise<House> {
+  const house = await openHouse(makeHome(["inn"]));
+  const tools = ["book", "move", "drop"].map((verb) =>
+    tool(`${verb}_table`, { required: ["quantity"], description: `${verb} a table for a quantity of guests.`, writes: true }),
+  );
+  await list(house, "inn", tools);
+  await house.operations.importSkills(SKILLS, person);
+  return house;
+}
+const noticesOf = (view: View): string[] => (view.notices ?? []).map(({ code }) => code);
+const ask = {
+  retrieve: async (house: House, text: string) => (await house.operations.retrieveTools({ query: text }, person)).body,
+  explore: async (house: House, text: string) => (await house.operations.exploreCapabilities({ need: text }, person)).body,
+  start: async (house: House, text: string) => (await house.operations.startTask({ task: text }, person)).body,
+};
+
+describe("an answer in which nothing is given", () => {
+  it.each(Object.entries(ask))("says so for every kind of request, with nothing beside it: %s", async (_kind, request) => {
+    const house = await inn();
+    for (const need of ["quantum teleportation", "quantum", "zzzz", "   ", "the of and", "?!", "🎉"]) {
+      const view = await request(house, need);
+      expect(view.tools, need).toEqual([]);
+      expect(view.skills ?? [], need).toEqual([]);
+      expect(noticesOf(view), need).toContain("nothing-fits");
+    }
+    const blank = await request(house, " ");
+    expect(blank.notices?.find(({ code }) => code === "nothing-fits")?.text).toMatch(/no word to search for/);
+  });
+
+  it.each(Object.entries(ask))("is not said where something is given: %s", async (_kind, request) => {
+    const view = await request(await inn(), "book a table");
+    expect(view.tools.map((one) => one.tool)).toContain("inn/book_table");
+    expect(noticesOf(view)).not.toContain("nothing-fits");
+  });
+
+  it("names an empty catalog as the cause", async () => {
+    const house = await openHouse(makeHome([]));
+    const view = await ask.retrieve(house, "book a table");
+    expect(view.notices).toEqual([{ code: "nothing-fits", text: "There is nothing to search: no tool is in the catalog." }]);
+  });
+
+  it("asks whether another word was meant where one letter makes the difference, and replays", async () => {
+    const house = await inn();
+    const view = await ask.retrieve(house, "tabel");
+    expect(view.unmatched).toEqual(["tabel"]);
+    expect(view.notices).toContainEqual({ code: "did-you-mean", text: 'No tool knows "tabel"; did you mean table?' });
+    expect((await house.operations.replay(view.view)).differences).toEqual([]);
+  });
+});
