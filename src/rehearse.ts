@@ -15,7 +15,7 @@ import { decodeText, parseJsonc, SyntaxMistake } from "./config/text.js";
 import { systemClock } from "./host/clock.js";
 import { baseEnv, type Environment } from "./host/env.js";
 import type { Log } from "./host/log.js";
-import { createPatternRunner } from "./host/patterns.js";
+import { createPatternRunner, type PatternRunner } from "./host/patterns.js";
 import type { Catalog, CatalogManifest } from "./model/catalog.js";
 import type { Config } from "./model/config.js";
 import type { Event } from "./model/event.js";
@@ -23,12 +23,15 @@ import type { SkillName, ToolKey, UpstreamLabel } from "./model/ids.js";
 import { isJsonObject, type JsonValue } from "./model/json.js";
 import type { Problem } from "./model/problem.js";
 import type { ListedTool, Tool } from "./model/tool.js";
+import { editsByRules, rehearseMaintenance } from "./operations/maintenance.js";
+import { withPatterns } from "./operations/patterns-run.js";
+import { readProofs } from "./operations/proofs.js";
 import { definitionsIn, peekHome, type Peek } from "./store/peek.js";
 import { places } from "./store/places.js";
 import { CliFault, EXIT, type CheckAnswer, type CheckFlags, type CompareFlags, type Comparison } from "./surfaces/cli/access.js";
 import { createUpstreams } from "./upstream/upstreams.js";
 import { compareCatalogs } from "./world/compare.js";
-import { answered, arrive, foresee, play, type Arrival, type Prospect } from "./world/foresee.js";
+import { arrive, dueToIt, everythingUp, foresee, play, type Arrival, type Played, type Prospect } from "./world/foresee.js";
 import { rebuild } from "./world/rebuild.js";
 import { verifiedTool } from "./world/standings.js";
 import type { World } from "./world/world.js";
@@ -47,31 +50,37 @@ export async function checkHome(around: RehearsalSurroundings, home: string, fla
   const found = await prospectOf(around, opened, flags);
   const { prospect, problems, unlisted } = found;
   const at = systemClock().now();
-  const foresight = foresee(await withPatterns(arrive(opened.world, prospect, at), at), at);
+  const { before, after, left } = await arrival(opened, prospect, at);
+  const proofs = await readProofs({ store: opened.peek }, after);
+  const report = await rehearseMaintenance(after, proofs, at);
+  const foresight = foresee({ before, after }, dueToIt(report, editsByRules(before, proofs, at)));
   return {
     against: flags.against,
     home,
     ...foresight,
     from: { ...foresight.from, catalog: opened.peek.ground.manifest?.version ?? 0 },
     unlisted,
-    problems: problems.map((problem) => ({ ...problem })),
+    problems: [...problems.map((problem) => ({ ...problem })), ...unasked(left)],
   };
 }
 
-/** Answers may bring further questions: a schema that is looked at more closely. */
-const PATTERN_ROUNDS = 3;
-
-/** Patterns that recorded calls meet are run as the daemon runs them: apart, under a deadline. */
-async function withPatterns(first: Arrival, at: string): Promise<Arrival> {
+/** Both sides, with the patterns that recorded calls meet run as the daemon runs them: apart, under a deadline. */
+async function arrival(opened: OpenedHome, prospect: Prospect, at: string): Promise<Arrival & { readonly left: number }> {
   const runner = createPatternRunner();
+  const run: PatternRunner["run"] = (questions) => runner.run(questions);
   try {
-    let arrived = first;
-    for (let round = 0; round < PATTERN_ROUNDS && arrived.questions.length > 0; round += 1)
-      arrived = answered(arrived, await runner.run(arrived.questions), at);
-    return arrived;
+    const started = await withPatterns(opened, run, at);
+    const before = await withPatterns(everythingUp(started.world, prospect, at), run, at);
+    const after = await withPatterns(arrive(before.world, prospect, at), run, at);
+    return { before: before.world, after: after.world, left: after.left };
   } finally {
     await runner.stop();
   }
+}
+
+function unasked(left: number): Problem[] {
+  const text = `${left} patterns were not run on recorded calls; what rests on them stays undecided, as it would in a daemon.`;
+  return left === 0 ? [] : [{ code: "patterns-left", where: "", text }];
 }
 
 /** The typed difference and the lineage between two sides, each a version of the home or a catalog file. */
@@ -109,6 +118,7 @@ interface OpenedHome {
   readonly config: Config;
   /** As a daemon would see it at its start, hand edits and shipped skills included. */
   readonly world: World;
+  readonly questions: Played["questions"];
 }
 
 async function openHome(around: RehearsalSurroundings, home: string): Promise<OpenedHome> {
@@ -131,13 +141,9 @@ async function openHome(around: RehearsalSurroundings, home: string): Promise<Op
   }
   const own = written.filter((skill) => !shipped.includes(skill));
   if (own.length + missing.length > 0) events.push({ kind: "skills-written", at, by: "human", written: own, missing });
-  const started = play(world, events).world;
-  return {
-    home,
-    peek,
-    config,
-    world: started.catalog.version > 0 ? started : play(started, verifiedListings(started, at)).world,
-  };
+  const started = play(world, events);
+  const listed = started.world.catalog.version > 0 ? started : play(started.world, verifiedListings(started.world, at));
+  return { home, peek, config, world: listed.world, questions: [...started.questions, ...listed.questions] };
 }
 
 /**

@@ -144,6 +144,28 @@ async function propose(
   return { event, proofs };
 }
 
+/** What rules would do on a world that is nobody's, by the same gate and trial; nothing is written. */
+export async function rehearseMaintenance(world: World, proofs: readonly Proof[], at: string): Promise<MaintenanceReport> {
+  const edits = editsByRules(world, proofs, at);
+  return outlookOf(world, {
+    kind: "maintenance-proposed",
+    at,
+    id: "mt_foreseen",
+    mode: "incremental",
+    dryRun: true,
+    basis: { catalog: world.catalog.version, library: world.library.revision },
+    edits,
+    accept: [],
+    recorded: citedBy(edits, proofs),
+    findings: await tryEdits(world, edits, proofs, [], () => undefined),
+    tokens: { used: 0, rebuildEstimate: 0 },
+  }).report;
+}
+
+export function editsByRules(world: World, proofs: readonly Proof[], at: string): readonly ProposedEdit[] {
+  return proposeByRules(maintenanceInput(world, "incremental", at, proofs));
+}
+
 /** Frozen queries, edit by edit, with a turn of the event loop between: agents are answered meanwhile. */
 async function tryEdits(
   world: World,
@@ -153,12 +175,12 @@ async function tryEdits(
   step: Step,
 ): Promise<Map<string, readonly string[]>> {
   const findings = new Map<string, readonly string[]>();
-  const queries = frozenQueries(world, proofs);
-  if (queries.length === 0) return findings;
   // What is only shown to a person is tried when the person takes it.
   const wanted = edits.filter(
     (edit) => edit.files !== undefined && (edit.certain || accept.includes("*") || accept.includes(edit.skill)),
   );
+  const queries = wanted.length === 0 ? [] : frozenQueries(world, proofs);
+  if (queries.length === 0) return findings;
   if (await standTogether(world, wanted, queries, (done) => step("trial", done, queries.length))) return findings;
   const trial = openTrial(world, queries);
   for (const [n, edit] of wanted.entries()) {

@@ -1,12 +1,16 @@
 /** What there is to learn from: verified evidence, and what agents claim, read for one run. */
 import { evidenceFormat } from "../model/episode.js";
 import { EXTRACTION } from "../model/policy.js";
-import type { Proof } from "../model/ports.js";
+import type { Proof, Store } from "../model/ports.js";
 import type { World } from "../world/world.js";
-import type { Desk } from "./desk.js";
+
+/** The part of a store that evidence is read from. */
+export interface ProofShelf {
+  readonly store: Pick<Store, "listEvidence" | "readEvidence" | "readCalls">;
+}
 
 /** Oldest first; of more than a run holds, the newest. Of one episode only the last word counts. */
-export async function readProofs(desk: Desk, world: World): Promise<Proof[]> {
+export async function readProofs(desk: ProofShelf, world: World): Promise<Proof[]> {
   const digests = (await desk.store.listEvidence()).slice(-EXTRACTION.proofsMost);
   const byEpisode = new Map<string, Proof>();
   for (const digest of digests) {
@@ -30,7 +34,7 @@ export async function readProofs(desk: Desk, world: World): Promise<Proof[]> {
   return [...verified, ...(await readClaims(desk, world))];
 }
 
-async function readClaims(desk: Desk, world: World): Promise<Proof[]> {
+async function readClaims(desk: ProofShelf, world: World): Promise<Proof[]> {
   const claimed = [...world.episodes.values()]
     .filter((episode) => episode.outcome?.trust === "claim" && episode.outcome.outcome === "success" && episode.calls > 0)
     .sort((a, b) => (a.moved < b.moved ? -1 : 1))

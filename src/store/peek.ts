@@ -20,7 +20,10 @@ import { places } from "./places.js";
 import { createReading } from "./reading.js";
 import { openSmalls } from "./store.js";
 
-export interface Peek extends Pick<Store, "readHandEdits" | "readManifest" | "readDocuments"> {
+export interface Peek extends Pick<
+  Store,
+  "readHandEdits" | "readManifest" | "readDocuments" | "listEvidence" | "readEvidence" | "readCalls"
+> {
   readonly ground: Ground;
 }
 
@@ -44,14 +47,14 @@ export async function peekHome(options: { readonly home: string; readonly log: L
     const still = before === positionOf(home) && !existsSync(join(home, places.pending));
     if (still || tries >= MOVING_TRIES) {
       const lock = () => smalls.lock.value;
-      const { readHandEdits, readManifest, readDocuments } = createReading({
+      const { readHandEdits, readManifest, readDocuments, listEvidence, readEvidence, readCalls } = createReading({
         shelf,
         logs: noLogs,
         log,
         lock,
         recover: () => Promise.resolve(),
       });
-      return { ground, readHandEdits, readManifest, readDocuments };
+      return { ground, readHandEdits, readManifest, readDocuments, listEvidence, readEvidence, readCalls };
     }
     await new Promise((next) => setTimeout(next, MOVING_WAIT_MS));
   }

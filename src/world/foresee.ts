@@ -6,12 +6,11 @@
  */
 import { diffCatalogs, diffTool } from "../catalog/drift.js";
 import { takeover } from "../catalog/lineage.js";
-import { proposeByRules } from "../maintain/propose.js";
 import type { UpstreamLabel, Instant, SkillName, ToolKey } from "../model/ids.js";
 import { LEVELS } from "../model/drift.js";
 import type { Event } from "../model/event.js";
 import type { ForeseenCause, ForeseenSkill, ForeseenSuccessor, Foresight, Outcome } from "../model/foresight.js";
-import type { MaintenanceReport } from "../model/maintenance.js";
+import type { MaintenanceReport, ProposedEdit } from "../model/maintenance.js";
 import type { Problem } from "../model/problem.js";
 import type { PatternQuestion } from "../model/sample.js";
 import type { Skill } from "../model/skill.js";
@@ -20,7 +19,6 @@ import type { Tool } from "../model/tool.js";
 import { CONTRACT_PATH } from "../skills/contract.js";
 import { advance } from "./advance.js";
 import { decide } from "./decide.js";
-import { maintenanceInput } from "./due.js";
 import { verifiedTool } from "./standings.js";
 import type { World } from "./world.js";
 
@@ -34,7 +32,7 @@ export interface Prospect {
 }
 
 /** A world moved by some events, as a steward would, with the patterns it would have run; nothing is kept anywhere. */
-export function play(world: World, events: Iterable<Event>): { world: World; questions: readonly PatternQuestion[] } {
+export function play(world: World, events: Iterable<Event>): Played {
   let moved = world;
   const questions: PatternQuestion[] = [];
   for (const event of events) {
@@ -49,31 +47,53 @@ export function play(world: World, events: Iterable<Event>): { world: World; que
 export interface Arrival {
   readonly before: World;
   readonly after: World;
-  /** Patterns that standings rest on and nobody has run: their answers are events on `after` (see `answered`). */
+}
+
+/** A world, and the patterns that its standings rest on and nobody has run: their answers are events (see `answered`). */
+export interface Played {
+  readonly world: World;
   readonly questions: readonly PatternQuestion[];
 }
 
-/** The prospect comes. Presence is left out: what is compared counts as up before and after. */
-export function arrive(world: World, prospect: Prospect, at: Instant): Arrival {
+/** The world without the prospect. Presence is left out: what is compared counts as up before and after. */
+export function everythingUp(world: World, prospect: Prospect, at: Instant): Played {
   const labels = new Set([...labelsOf(world), ...prospect.listings.keys()]);
-  const up = [...labels].sort().map((label): Event => ({ kind: "presence", at, label, state: "up" }));
-  const before = play(world, up).world;
-  const { world: after, questions } = play(before, arrival(before, prospect, at));
-  return { before, after, questions };
+  return play(
+    world,
+    [...labels].sort().map((label): Event => ({ kind: "presence", at, label, state: "up" })),
+  );
 }
 
-export function answered(arrived: Arrival, answers: Extract<Event, { kind: "patterns-run" }>["answers"], at: Instant): Arrival {
-  const { world, questions } = play(arrived.after, [{ kind: "patterns-run", at, answers }]);
-  return { ...arrived, after: world, questions };
+/** The prospect comes. */
+export function arrive(before: World, prospect: Prospect, at: Instant): Played {
+  return play(before, arrival(before, prospect, at));
 }
 
-/** What differs for the library between the two. */
-export function foresee({ before, after }: Arrival, at: Instant): Foresight {
-  const report = dryRun(after, at);
+export function answered(world: World, answers: Extract<Event, { kind: "patterns-run" }>["answers"], at: Instant): Played {
+  return play(world, [{ kind: "patterns-run", at, answers }]);
+}
+
+/** What a run would do that would not be proposed without the prospect as well. */
+export function dueToIt(report: MaintenanceReport, anyway: readonly ProposedEdit[]): Foresight["maintenance"] {
+  const known = new Set(anyway.map(nameOf));
+  const isNew = (edit: Parameters<typeof nameOf>[0]): boolean => !known.has(nameOf(edit));
+  return {
+    applied: report.applied.filter(isNew),
+    proposed: report.proposed.filter(isNew),
+    refused: report.refused.filter(isNew),
+  };
+}
+
+function nameOf({ kind, skill, signature }: { kind: string; skill: string; signature: string }): string {
+  return JSON.stringify([kind, skill, signature]);
+}
+
+/** What differs for the library between the two; `maintenance`: what a run on `after` would do. */
+export function foresee({ before, after }: Arrival, maintenance: Foresight["maintenance"]): Foresight {
   const successorsOf = (key: ToolKey): readonly ToolKey[] => takeover(after.catalog, key, after.lineage.values())?.to ?? [];
   const drift = diffCatalogs(before.catalog, after.catalog, { successors: successorsOf });
   const names = [...after.library.skills.keys()].sort();
-  const skills = names.flatMap((name) => foreseen(before, after, name, report) ?? []);
+  const skills = names.flatMap((name) => foreseen(before, after, name, maintenance) ?? []);
   return {
     from: {
       catalog: before.catalog.version,
@@ -94,7 +114,7 @@ export function foresee({ before, after }: Arrival, at: Instant): Foresight {
       .filter(([key]) => before.holds.held[key] === undefined && after.catalog.tools.has(key as ToolKey))
       .map(([tool, hold]) => ({ tool, reasons: hold.reasons })),
     skills: skills.sort((a, b) => OUTCOMES.indexOf(a.outcome) - OUTCOMES.indexOf(b.outcome) || (a.skill < b.skill ? -1 : 1)),
-    maintenance: { applied: report.applied, proposed: report.proposed, refused: report.refused },
+    maintenance,
   };
 }
 
@@ -123,23 +143,8 @@ function settingsIn(world: World, label: UpstreamLabel) {
   return { disabled: false, prefix: world.prefixes.get(label) ?? label, skills };
 }
 
-function dryRun(world: World, at: Instant): MaintenanceReport {
-  const event: Event = {
-    kind: "maintenance-proposed",
-    at,
-    id: "mt_foreseen",
-    mode: "incremental",
-    dryRun: true,
-    basis: { catalog: world.catalog.version, library: world.library.revision },
-    edits: proposeByRules(maintenanceInput(world, "incremental", at)),
-    accept: [],
-    tokens: { used: 0, rebuildEstimate: 0 },
-  };
-  return decide(world, event).answer["report"] as unknown as MaintenanceReport;
-}
-
 /** What would become of one skill; undefined where nothing touches it. */
-function foreseen(before: World, after: World, name: SkillName, report: MaintenanceReport): ForeseenSkill | undefined {
+function foreseen(before: World, after: World, name: SkillName, report: Foresight["maintenance"]): ForeseenSkill | undefined {
   const skill = after.library.skills.get(name);
   const [was, is] = [before.standings.get(name) ?? UNSETTLED, withoutNumbers(after.standings.get(name) ?? UNSETTLED)];
   const outcome = outcomeOf(was, is);
@@ -207,7 +212,7 @@ function successorOf(world: World, key: ToolKey): ForeseenSuccessor | undefined 
   return { tool: key, to, kind, level, params, fixedArguments, evidence: links.flatMap((link) => link.evidence) };
 }
 
-function maintenanceOf(report: MaintenanceReport, name: SkillName): ForeseenSkill["maintenance"] {
+function maintenanceOf(report: Foresight["maintenance"], name: SkillName): ForeseenSkill["maintenance"] {
   for (const how of ["applied", "proposed", "refused"] as const) {
     const edit = report[how].find((one) => one.skill === name);
     if (edit !== undefined) return { how, cause: edit.cause, findings: "findings" in edit ? edit.findings : [] };
