@@ -11,6 +11,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "./config/config.js";
+import { tendGraph } from "./graph/graph.js";
 import { loadGraphAddon } from "./host/addon.js";
 import { base32, systemChance } from "./host/chance.js";
 import { systemClock } from "./host/clock.js";
@@ -76,9 +77,13 @@ export interface House {
   readonly store: HomeStore;
   readonly steward: Steward;
   readonly operations: Operations;
+  /** Builds in idle moments what the first task would otherwise wait for. */
+  warm(): void;
   stop(): Promise<void>;
 }
 
+/** Tools and skills that the dependency graph grows by at a time: a few ms, between which requests have their turn. */
+const GRAPH_STEPS_AT_ONCE = 32;
 /** Seconds matter for the grace period only in hours: a tick a minute is enough. */
 const TICK_MS = 60_000;
 
@@ -178,6 +183,11 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     return [skills, configuration];
   }
 
+  let stopped = false;
+  function warm(): void {
+    if (!stopped && !tendGraph(steward.world().graph, GRAPH_STEPS_AT_ONCE)) setImmediate(warm);
+  }
+
   async function reconfigure(next: Config): Promise<void> {
     for (const problem of next.problems) log.warn(`${problem.where}: ${problem.text}`);
     config = next;
@@ -194,7 +204,9 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     store,
     steward,
     operations: createOperations(desk),
+    warm,
     async stop() {
+      stopped = true;
       clearInterval(tick);
       await auto.stop();
       for (const watcher of watching ?? []) await watcher.stop();

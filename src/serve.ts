@@ -53,7 +53,10 @@ export async function serve(options: ServeOptions & { readonly announce: boolean
       version: house.version,
     });
     const listening = await surface.listen(options.host ?? house.config.http.host, options.port ?? house.config.http.port);
-    if (options.announce) await house.store.announce({ url: listening.url, version: house.version });
+    if (options.announce) {
+      await house.store.announce({ url: listening.url, version: house.version });
+      house.warm();
+    }
     return {
       house,
       surface,

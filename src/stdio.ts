@@ -83,6 +83,7 @@ async function runOwn(around: StdioSurroundings, home: string, direct: boolean):
     log: (level, text, data) => log[level](text, data),
     exposure: direct ? "direct" : "facade",
   });
+  house.warm();
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => void surface.close());
   await surface.closed;
   await house.stop();

@@ -10,7 +10,7 @@ import { proposeByRules } from "../../src/maintain/propose.js";
 import type { Change } from "../../src/model/change.js";
 import type { Episode } from "../../src/model/episode.js";
 import type { Event } from "../../src/model/event.js";
-import type { UpstreamLabel } from "../../src/model/ids.js";
+import type { ToolKey, UpstreamLabel } from "../../src/model/ids.js";
 import { DEFAULT_POLICY } from "../../src/model/policy.js";
 import { assembleView } from "../../src/provision/assemble.js";
 import { openStore } from "../../src/store/store.js";
@@ -21,6 +21,7 @@ import { complete, gather } from "../../src/world/turn.js";
 import { emptyKnown, type World } from "../../src/world/world.js";
 import { impactOf } from "../../src/graph/reach.js";
 import { toolNode } from "../../src/graph/graph.js";
+import { configure, emptyStart, medianStart, type Start } from "./cold.js";
 import { listedTools, skillsOn } from "./sample.js";
 
 const TOOLS = 10_000;
@@ -39,35 +40,41 @@ const TASKS = [
 export async function benchStart(): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), "steward-start-"));
   try {
-    const store = await openStore({ home, now: at, log: silentLog });
-    await store.read();
-    let world = derive(emptyKnown, new Map());
-    const post = async (event: Event): Promise<void> => {
-      const { changes } = decide(world, event);
-      await store.persist(changes);
-      world = advance(world, changes);
-    };
-    const { tools, source } = listedTools(TOOLS);
-    await post({
-      kind: "configured",
-      at,
-      starting: true,
-      upstreams: new Map([[label, { disabled: false, prefix: label }]]),
-      policy: DEFAULT_POLICY,
-    });
-    const listing = readListing(label, tools);
-    await post({ kind: "listing", at, label, tools: listing.tools, problems: listing.problems, cause: "start" });
-    await post({ kind: "skills-written", at, by: "import", written: skillsOn(listing.tools, SKILLS), missing: [] });
-    const episodes: Change[] = Array.from({ length: EPISODES }, (_, n) => ({ kind: "episode", episode: episode(n) }));
-    for (let n = 0; n < episodes.length; n += 1_000) await store.persist(episodes.slice(n, n + 1_000));
-    await store.close();
-    process.stdout.write(`\na home of ${TOOLS} tools (${source}), ${SKILLS} skills, ${EPISODES} episodes\n`);
+    const world = await bigHome(home);
     await turns(world);
     impact(world);
-    coldStart(home);
+    await coldStarts(home);
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** Written as a daemon would write it, event by event. */
+export async function bigHome(home: string): Promise<World> {
+  const store = await openStore({ home, now: at, log: silentLog });
+  await store.read();
+  let world = derive(emptyKnown, new Map());
+  const post = async (event: Event): Promise<void> => {
+    const { changes } = decide(world, event);
+    await store.persist(changes);
+    world = advance(world, changes);
+  };
+  const { tools, source } = listedTools(TOOLS);
+  await post({
+    kind: "configured",
+    at,
+    starting: true,
+    upstreams: new Map([[label, { disabled: false, prefix: label }]]),
+    policy: DEFAULT_POLICY,
+  });
+  const listing = readListing(label, tools);
+  await post({ kind: "listing", at, label, tools: listing.tools, problems: listing.problems, cause: "start" });
+  await post({ kind: "skills-written", at, by: "import", written: skillsOn(listing.tools, SKILLS), missing: [] });
+  const episodes: Change[] = Array.from({ length: EPISODES }, (_, n) => ({ kind: "episode", episode: episode(n) }));
+  for (let n = 0; n < episodes.length; n += 1_000) await store.persist(episodes.slice(n, n + 1_000));
+  await store.close();
+  process.stdout.write(`\na home of ${TOOLS} tools (${source}), ${SKILLS} skills, ${EPISODES} episodes\n`);
+  return world;
 }
 
 const row = (name: string, value: string): void => void process.stdout.write(`${name.padEnd(52)}${value.padStart(20)}\n`);
@@ -100,8 +107,10 @@ async function turns(world: World): Promise<void> {
 }
 
 function impact(world: World): void {
-  const [key] = world.catalog.tools.keys();
-  if (key === undefined) return;
+  // One that skills rest on: the first of the catalog may have none.
+  const skill = [...world.library.skills.values()].find(({ contract }) => contract.requires.length > 0);
+  const key = skill?.contract.requires[0]?.tool as ToolKey | undefined;
+  if (key === undefined) throw new Error("no skill needs a tool");
   const before = performance.now();
   const { skills, visited } = impactOf(world.graph, [toolNode(key)]);
   row(
@@ -110,12 +119,22 @@ function impact(world: World): void {
   );
 }
 
-/** A process of its own, as a daemon would start: reading and rebuilding until it could answer. */
-function coldStart(home: string): void {
-  const script = join(import.meta.dirname, "cold.ts");
-  const run = spawnSync(process.execPath, ["--import", "tsx", script, home], { encoding: "utf8" });
-  const { ms, mb } = JSON.parse(run.stdout || '{"ms":null,"mb":null}') as { ms: number; mb: number };
-  row("cold start to ready (ms; target 2000), RSS (MB; 300)", `${ms.toFixed(0)}, ${mb.toFixed(0)}`);
+/** The built daemon, first without what an earlier start left to be quicker by, then with it. */
+async function coldStarts(home: string): Promise<void> {
+  const built = spawnSync(process.execPath, [join(import.meta.dirname, "../build.mjs")], { stdio: "inherit" });
+  if (built.status !== 0) throw new Error("the daemon could not be built");
+  configure(home, [label]);
+  // As a minute later: every file is durable by itself, and the record that answered for it is gone.
+  rmSync(join(home, "state/bulk"), { recursive: true, force: true });
+  const empty = await emptyStart(3);
+  const told = (start: Start): string =>
+    [start.cpuMs, start.wallMs, start.mb, start.peakMb].map((value) => value.toFixed(0)).join(" / ");
+  row("a start: CPU ms / wall ms / MB / most MB", "");
+  row("  an empty home", told(empty));
+  row("  this home, the first time", told(await medianStart(home, 1)));
+  const warm = await medianStart(home, 5);
+  row("  this home, median of 5 (target 2000 ms, 300 MB)", told(warm));
+  row("  processor time beyond the empty home's", `${(warm.cpuMs - empty.cpuMs).toFixed(0)} ms`);
 }
 
 function episode(n: number): Episode {

@@ -52,7 +52,12 @@ export type EdgeFacts =
   | { readonly kind: "lineage"; readonly link: LineageLink };
 
 /** Moved in place by `moveGraph`, behind an immutable face: readers take what they need before they wait for anything. */
-export interface DependencyGraph {
+export interface DependencyGraph extends Built {
+  /** Moves that wait, where it is still being built (see `plannedGraph`). */
+  readonly waiting?: GraphMove[];
+}
+
+interface Built {
   readonly nodes: MultiDirectedGraph<NodeFacts, EdgeFacts>;
   readonly feeds: Feeds;
   /** Links in force, by id. */
@@ -90,29 +95,107 @@ export function buildGraph(input: GraphInput): DependencyGraph {
 }
 
 /**
+ * The same graph, built when it is first looked at or a little at a time before (`tendGraph`), whichever comes first: a start need not
+ * wait for it. Moves that come meanwhile wait their turn.
+ */
+export function plannedGraph(input: GraphInput): DependencyGraph {
+  const built: Built = { nodes: new MultiDirectedGraph(), feeds: createFeeds(), links: new Map() };
+  const waiting: GraphMove[] = [
+    {
+      skills: { set: input.skills },
+      tools: { set: input.tools },
+      links: input.links,
+      ...(input.flows === undefined ? {} : { flows: input.flows }),
+    },
+  ];
+  const work = worked(built, waiting);
+  let failed: unknown;
+  /** True where there is more to do. What failed once fails whoever looks: half a graph is none. */
+  const go = (): boolean => {
+    if (failed !== undefined) throw failed;
+    try {
+      return work.next().done !== true;
+    } catch (error) {
+      failed = error;
+      throw error;
+    }
+  };
+  const whole = (): Built => {
+    while (go());
+    return built;
+  };
+  const graph: DependencyGraph = {
+    waiting,
+    get nodes() {
+      return whole().nodes;
+    },
+    get feeds() {
+      return whole().feeds;
+    },
+    get links() {
+      return whole().links;
+    },
+  };
+  progress.set(graph, go);
+  return graph;
+}
+
+const progress = new WeakMap<DependencyGraph, () => boolean>();
+
+/** Goes on building for about `steps` tools and skills. True once all of it is there. */
+export function tendGraph(graph: DependencyGraph, steps: number): boolean {
+  const go = progress.get(graph);
+  for (let n = 0; n < steps; n += 1) if (go === undefined || !go()) return true;
+  return false;
+}
+
+/** All moves in their order; a move is off the list once it is made whole. Never begun again once it is through. */
+function* worked(graph: Built, waiting: GraphMove[]): Generator<void, void> {
+  for (let move = waiting[0]; move !== undefined; move = waiting[0]) {
+    yield* moved(graph, move);
+    waiting.shift();
+  }
+}
+
+/**
  * Moves the graph in place and returns it. Cost grows with what moved and the edges that hang on it, not with the graph.
  * Law: the same as building from the state after the move.
  */
 export function moveGraph(graph: DependencyGraph, move: GraphMove): DependencyGraph {
-  const stale: Stale = { consumers: new Set(), buckets: new Set() };
-  const loose = new Set<string>();
-  for (const key of move.tools?.drop ?? []) dropTool(graph, key, stale, loose);
-  for (const tool of move.tools?.set ?? []) setTool(graph, tool, stale);
-  if (move.flows !== undefined) setFlows(graph.feeds, move.flows, stale);
-  for (const consumer of staleConsumers(graph.feeds, stale)) refreshFeeds(graph, consumer);
-  for (const name of move.skills?.drop ?? []) dropSkill(graph, name, loose);
-  for (const skill of move.skills?.set ?? []) setSkill(graph, skill, loose);
-  if (move.links !== undefined) setLinks(graph, move.links, loose);
-  for (const node of loose) dropIfLoose(graph, node);
+  if (graph.waiting !== undefined && graph.waiting.length > 0) graph.waiting.push(move);
+  else for (const _ of moved(graph, move));
   return graph;
 }
 
-function setTool(graph: DependencyGraph, tool: Tool, stale: Stale): void {
+/** One move, with a stop behind every tool and skill that is set. */
+function* moved(graph: Built, move: GraphMove): Generator<void, void> {
+  const stale: Stale = { consumers: new Set(), buckets: new Set() };
+  const loose = new Set<string>();
+  for (const key of move.tools?.drop ?? []) dropTool(graph, key, stale, loose);
+  for (const tool of move.tools?.set ?? []) {
+    setTool(graph, tool, stale);
+    yield;
+  }
+  if (move.flows !== undefined) setFlows(graph.feeds, move.flows, stale);
+  for (const consumer of staleConsumers(graph.feeds, stale)) {
+    refreshFeeds(graph, consumer);
+    yield;
+  }
+  for (const name of move.skills?.drop ?? []) dropSkill(graph, name, loose);
+  for (const skill of move.skills?.set ?? []) {
+    setSkill(graph, skill, loose);
+    yield;
+  }
+  if (move.links !== undefined) setLinks(graph, move.links, loose);
+  for (const node of loose) dropIfLoose(graph, node);
+}
+
+function setTool(graph: Built, tool: Tool, stale: Stale): void {
   mark(graph, toolNode(tool.key), { kind: "tool", name: tool.key, present: true, server: tool.label });
   setReferences(graph.feeds, tool.key, tool.label, referencesOf(tool), stale);
 }
 
-function dropTool(graph: DependencyGraph, key: ToolKey, stale: Stale, loose: Set<string>): void {
+function dropTool(graph: Built, key: ToolKey, stale: Stale, loose: Set<string>): void {
   const node = toolNode(key);
   if (!graph.nodes.hasNode(node)) return;
   mark(graph, node, { kind: "tool", name: key, present: false, server: splitToolKey(key).label });
@@ -121,7 +204,7 @@ function dropTool(graph: DependencyGraph, key: ToolKey, stale: Stale, loose: Set
 }
 
 /** Brings the feeds into one tool to what the index says. */
-function refreshFeeds(graph: DependencyGraph, consumer: ToolKey): void {
+function refreshFeeds(graph: Built, consumer: ToolKey): void {
   const target = toolNode(consumer);
   if (!graph.nodes.hasNode(target)) return;
   const wanted = new Map<string, readonly Feed[]>();
@@ -142,7 +225,7 @@ function refreshFeeds(graph: DependencyGraph, consumer: ToolKey): void {
   }
 }
 
-function setSkill(graph: DependencyGraph, skill: Skill, loose: Set<string>): void {
+function setSkill(graph: Built, skill: Skill, loose: Set<string>): void {
   const node = skillNode(skill.name);
   mark(graph, node, { kind: "skill", name: skill.name, present: true, tier: skill.tier });
   dropOutEdges(graph, node, loose);
@@ -158,7 +241,7 @@ function setSkill(graph: DependencyGraph, skill: Skill, loose: Set<string>): voi
   }
 }
 
-function dropSkill(graph: DependencyGraph, name: SkillName, loose: Set<string>): void {
+function dropSkill(graph: Built, name: SkillName, loose: Set<string>): void {
   const node = skillNode(name);
   if (!graph.nodes.hasNode(node)) return;
   dropOutEdges(graph, node, loose);
@@ -166,7 +249,7 @@ function dropSkill(graph: DependencyGraph, name: SkillName, loose: Set<string>):
   loose.add(node);
 }
 
-function dropOutEdges(graph: DependencyGraph, node: string, loose: Set<string>): void {
+function dropOutEdges(graph: Built, node: string, loose: Set<string>): void {
   for (const edge of graph.nodes.outEdges(node)) {
     loose.add(graph.nodes.target(edge));
     graph.nodes.dropEdge(edge);
@@ -196,7 +279,7 @@ function joined(lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())].sort();
 }
 
-function setLinks(graph: DependencyGraph, links: Iterable<LineageLink>, loose: Set<string>): void {
+function setLinks(graph: Built, links: Iterable<LineageLink>, loose: Set<string>): void {
   const wanted = new Map<string, LineageLink>();
   // A rejected link is nobody's successor.
   for (const link of links) if (link.rejected === undefined) wanted.set(link.id, link);
@@ -230,17 +313,17 @@ function edgeKey(kind: EdgeFacts["kind"], source: string, target: string): strin
   return `${kind} ${source} ${target}`;
 }
 
-function mark(graph: DependencyGraph, node: string, facts: NodeFacts): void {
+function mark(graph: Built, node: string, facts: NodeFacts): void {
   if (graph.nodes.hasNode(node)) graph.nodes.replaceNodeAttributes(node, facts);
   else graph.nodes.addNode(node, facts);
 }
 
 /** Names a node without saying anything new of one that is there. */
-function touch(graph: DependencyGraph, node: string, facts: NodeFacts): void {
+function touch(graph: Built, node: string, facts: NodeFacts): void {
   if (!graph.nodes.hasNode(node)) graph.nodes.addNode(node, facts);
 }
 
-function dropIfLoose(graph: DependencyGraph, node: string): void {
+function dropIfLoose(graph: Built, node: string): void {
   if (!graph.nodes.hasNode(node) || graph.nodes.getNodeAttribute(node, "present") || graph.nodes.degree(node) > 0) return;
   graph.nodes.dropNode(node);
 }

@@ -21,7 +21,7 @@ import { CONTRACT_PATH, writeContract } from "../skills/contract.js";
 import { mentionedSkills, mentionedTools, withoutFences } from "../skills/mentions.js";
 import { parseStepCall, type StepCall } from "../skills/step-call.js";
 import { parseSkill, SKILL_PATH } from "../skills/text.js";
-import { splitFile } from "../skills/written.js";
+import { splitFile } from "../skills/fences.js";
 import type { EditAnswer, EditCase } from "./prompt-edit.js";
 
 export type EditOutcome =

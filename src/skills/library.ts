@@ -63,7 +63,8 @@ export function readLibrary(
       });
       continue;
     }
-    const reading = parseSkill({ folder: name, files: texts }, provenance);
+    // The store vouches for the bytes: they were read by these digests.
+    const reading = parseSkill({ folder: name, files: texts }, provenance, folderDigest(digests));
     if (reading.skill === undefined) problems.push(...reading.problems);
     else skills.set(name, reading.skill);
   }

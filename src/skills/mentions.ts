@@ -14,6 +14,7 @@ const SKILL_FOLDERS = new Set(["references", "scripts", "assets"]);
 
 /** The lines of a Markdown text with fenced blocks blanked out: same count, same positions. */
 export function withoutFences(text: string): string[] {
+  if (!/```|~~~/.test(text)) return text.split("\n");
   let fence: string | undefined;
   return text.split("\n").map((line) => {
     const mark = /^\s{0,3}(```+|~~~+)/.exec(line)?.[1];
@@ -29,6 +30,7 @@ export function withoutFences(text: string): string[] {
 
 /** Contents of inline code spans, in order. */
 export function codeSpans(text: string): string[] {
+  if (!text.includes("`")) return [];
   return [
     ...withoutFences(text)
       .join("\n")

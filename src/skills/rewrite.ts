@@ -15,7 +15,7 @@ import { lintSkill } from "./lint.js";
 import { withoutFences } from "./mentions.js";
 import { parseStepCall, renderStepCall, type ArgumentSource, type StepArgument, type StepCall } from "./step-call.js";
 import { parseSkill, SKILL_PATH } from "./text.js";
-import { splitFile } from "./written.js";
+import { splitFile } from "./fences.js";
 
 export interface ToolRewrite {
   readonly from: ToolKey;

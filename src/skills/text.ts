@@ -6,7 +6,7 @@
  * Never: file systems, standings, catalogs; removing anything a person wrote.
  */
 import { Fault } from "../model/fault.js";
-import type { SkillName } from "../model/ids.js";
+import type { Digest, SkillName } from "../model/ids.js";
 import { isJsonObject, type JsonValue } from "../model/json.js";
 import { SKILL_LIMITS } from "../model/policy.js";
 import type { Problem } from "../model/problem.js";
@@ -47,8 +47,8 @@ export interface SkillReading {
   readonly problems: readonly Problem[];
 }
 
-/** Reads a skill folder. Never throws for what a file may contain. */
-export function parseSkill(written: WrittenSkill, provenance: Provenance): SkillReading {
+/** Reads a skill folder. Never throws for what a file may contain. `digest`: of the folder, where it is known already. */
+export function parseSkill(written: WrittenSkill, provenance: Provenance, digest?: Digest): SkillReading {
   const where = `${written.folder}/${SKILL_PATH}`;
   const problems: Problem[] = [];
   const note: Note = (code, text, at = where) => void problems.push({ code, where: at, text });
@@ -94,7 +94,7 @@ export function parseSkill(written: WrittenSkill, provenance: Provenance): Skill
     compatibility: fields.compatibility,
     allowedTools: fields.allowedTools,
     files: written.files,
-    digest: skillDigest(written.files),
+    digest: digest ?? skillDigest(written.files),
     problems,
   };
   return { skill, problems };

@@ -12,6 +12,7 @@ import type { StoredFormat } from "../model/format.js";
 import { isJsonObject, type JsonObject } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import { errorCode, writeAtomic, type Files } from "../host/files.js";
+import { fits } from "./fits.js";
 
 /** A text that is not the document it should be; `message` says why. */
 export class Damage extends Error {}
@@ -76,10 +77,10 @@ export function checkDocument<Schema extends z.ZodType>(
     if (step === undefined) throw new Damage(`it has format ${format.kind}/${at}, which nothing leads on from`);
     document = step(document);
   }
-  const checked = format.schema.safeParse(document);
-  if (!checked.success) {
-    const issue = checked.error.issues[0];
-    throw new Damage(`${issue?.path.join(".") ?? ""}: ${issue?.message ?? "it does not fit its format"}`);
+  if (!fits(format.schema, document)) {
+    const checked = format.schema.safeParse(document);
+    const issue = checked.error?.issues[0];
+    if (!checked.success) throw new Damage(`${issue?.path.join(".") ?? ""}: ${issue?.message ?? "it does not fit its format"}`);
   }
   // The schemas change nothing; keeping the value as read keeps members they do not know, in their order.
   return { value: document as z.infer<Schema>, migratedFrom: version < format.version ? version : undefined };

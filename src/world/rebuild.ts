@@ -2,7 +2,7 @@
  * Rebuild: the world from the ground state on disc. Slow and plain: what `advance` must agree with.
  */
 import { catalogFrom, emptyCatalog, manifestTools } from "../catalog/version.js";
-import { buildGraph } from "../graph/graph.js";
+import { plannedGraph } from "../graph/graph.js";
 import type { Instant, SkillName } from "../model/ids.js";
 import type { Ground } from "../model/ports.js";
 import type { Skill } from "../model/skill.js";
@@ -58,7 +58,8 @@ export function derive(known: Known, episodes: World["episodes"]): World {
   return {
     ...known,
     episodes,
-    graph: buildGraph({
+    // A start answers before it is there; what looks at it earlier builds it.
+    graph: plannedGraph({
       skills,
       tools: [...known.catalog.tools.values()],
       links: [...known.lineage.values()],

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, it, expect } from "vitest";
 import { Fault } from "../../src/model/fault.js";
 import { asName, draftOf, draftProblems, parseSkill, renderSkill, safePath, TIER_KEY } from "../../src/skills/text.js";
-import { readAnyHead, readOwnHead } from "../../src/skills/written.js";
+import { readOwnHead } from "../../src/skills/written.js";
+import { readAnyHead } from "../../src/skills/yaml.js";
 import { anyDraft, anyText, draft } from "./drafts.js";
 import { publicValidatorProblems } from "./public-validators.js";
 

@@ -7,6 +7,7 @@ import { declaredFormats } from "../../src/model/format.js";
 import { Fault } from "../../src/model/fault.js";
 import { Damage, checkDocument, parseDocument, renderDocument } from "../../src/store/documents.js";
 import { renderLine, wholeLine } from "../../src/store/lines.js";
+import { fits } from "../../src/store/fits.js";
 import { arbitrary } from "./arbitrary.js";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -61,6 +62,28 @@ describe("formats", () => {
     }
   });
 
+  it("are found sound by the quick look only where the schema finds them sound, and nearly always where it does", () => {
+    const numbers = [0.5, -1, 2 ** 60];
+    const odd = fc.oneof(fc.jsonValue(), fc.constantFrom<unknown>(undefined, {}, [], "", null, "__proto__", ...numbers));
+    for (const format of declaredFormats()) {
+      fc.assert(
+        fc.property(arbitrary(format.schema), odd, fc.nat(), (document, other, at) => {
+          const spoilt = withOneOther(document, other, at);
+          for (const one of [document, spoilt])
+            if (fits(format.schema, one)) expect(format.schema.safeParse(one).success).toBe(true);
+        }),
+        { numRuns: 150 },
+      );
+    }
+    const quick = declaredFormats().filter(({ schema }) => {
+      const samples = fc.sample(arbitrary(schema), { numRuns: 20, seed: 7 });
+      return samples.every((sample) => fits(schema, sample));
+    });
+    const kinds = quick.map(({ kind }) => kind);
+    for (const kind of ["library-revision", "steward-lock", "catalog-manifest", "standings", "past-skills", "bulk-objects"])
+      expect(kinds).toContain(kind);
+  });
+
   it("keep members that nobody here knows", () => {
     for (const format of declaredFormats()) {
       fc.assert(
@@ -96,6 +119,25 @@ describe("formats", () => {
     expect([value, migratedFrom]).toEqual([{ format: "demo/1", version: 2, steps: ["a", "b"] }, 1]);
   });
 });
+
+/** The document with the `at`-th of its values (counted over all of it) replaced or, where `undefined`, left out. */
+function withOneOther(document: unknown, other: unknown, at: number): unknown {
+  const places: { holder: Record<string, unknown>; key: string }[] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [key, inner] of Object.entries(value)) {
+      places.push({ holder: value as Record<string, unknown>, key });
+      walk(inner);
+    }
+  };
+  const copy: unknown = structuredClone(document);
+  walk(copy);
+  const place = places[at % Math.max(1, places.length)];
+  if (place === undefined) return other;
+  if (other === undefined) Reflect.deleteProperty(place.holder, place.key);
+  else place.holder[place.key] = other;
+  return copy;
+}
 
 describe("lines", () => {
   it("give back every document, and nothing for a line in which a byte moved [P11]", () => {
