@@ -17,7 +17,8 @@ import type { Figures, Interval } from "./figures.js";
 import { bootstrap, figuresOf, mean } from "./figures.js";
 import { playHistory, readVersions } from "./lineage.js";
 import type { QuerySet, SetQuery } from "./sets.js";
-import { evenly, readRows } from "./sets.js";
+import { readRows } from "./data.js";
+import { evenly } from "./sets.js";
 
 /** Parts of the teaching rows. */
 const SHARES = [0.01, 0.1, 1];

@@ -1,9 +1,10 @@
 /** Published histories as catalogs, and tables for what is measured on them. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readCatalogFile } from "../../src/catalog/files.js";
 import { catalogFrom, emptyCatalog, nextManifest } from "../../src/catalog/version.js";
 import type { Catalog } from "../../src/model/catalog.js";
+import { readJson } from "./data.js";
 
 export interface CatalogHistory {
   readonly series: string;
@@ -30,7 +31,7 @@ function readHistory(series: string, folder: string): CatalogHistory {
   const names: string[] = [];
   let previous = emptyCatalog;
   for (const file of readdirSync(folder).sort()) {
-    const read = readCatalogFile(JSON.parse(readFileSync(join(folder, file), "utf8")));
+    const read = readCatalogFile(readJson(join(folder, file)));
     const tools = new Map(read.tools.map((tool) => [tool.key, tool]));
     const manifest = nextManifest(previous, tools, "2026-01-01T00:00:00.000Z", file);
     if (manifest === undefined) continue;

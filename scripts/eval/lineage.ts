@@ -5,7 +5,7 @@
  * as found if the chain of links from its old tool reaches its new tool at the row's version. Rows marked heuristic are hints
  * and stay out of recall. Links of tools without a row are listed, not scored.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readCatalogFile } from "../../src/catalog/files.js";
@@ -16,6 +16,7 @@ import type { ToolKey } from "../../src/model/ids.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { LineageLink, SupersedeHint } from "../../src/model/lineage.js";
 import type { Tool } from "../../src/model/tool.js";
+import { readJson, readText } from "./data.js";
 
 /** One published version; its place in `History.versions` + 1 is its catalog version. */
 export interface PublishedVersion {
@@ -39,7 +40,7 @@ export function readVersions(data: string, name: string): PublishedVersion[] {
   const folder = join(data, "evolution", name, "versions");
   const files = readdirSync(folder).filter((file) => file.endsWith(".json"));
   return files.sort().map((file) => {
-    const { tools } = readCatalogFile(JSON.parse(readFileSync(join(folder, file), "utf8")));
+    const { tools } = readCatalogFile(readJson(join(folder, file)));
     return { id: file.replace(".json", ""), tools: new Map(tools.map((tool) => [tool.key, tool])) };
   });
 }
@@ -91,7 +92,7 @@ interface Row {
 }
 
 export function readRows(data: string, history: History): Row[] {
-  const lines = readFileSync(join(data, "evolution", history.name, "mapping.jsonl"), "utf8").split("\n");
+  const lines = readText(join(data, "evolution", history.name, "mapping.jsonl")).split("\n");
   return lines
     .filter((line) => line.trim() !== "")
     .map((line) => {

@@ -30,7 +30,7 @@ import type { World } from "../../src/world/world.js";
 import { answers, startModelServer } from "../../test/fixtures/model-server.js";
 import { ajvAccepts, scriptSkills } from "./drift-skills.js";
 import { dataFolder, print, printTable, readHistories, type CatalogHistory } from "./history.js";
-import { readRows } from "./sets.js";
+import { readRows } from "./data.js";
 import { moveWorld, nameSkills, startWorld, type NamedSkill } from "./skills-world.js";
 
 const AT = "2026-01-01T00:00:00.000Z";

@@ -6,7 +6,6 @@
  * has P = 0; tasks without gold actions are left out.
  */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { toTool } from "../../src/catalog/intake.js";
 import { buildGraph, type DependencyGraph } from "../../src/graph/graph.js";
@@ -23,7 +22,7 @@ import { buildSkillIndex, searchSkills, type SkillIndex } from "../../src/retrie
 import { buildToolIndex, searchTools, type ToolIndex } from "../../src/retrieve/tools.js";
 import { extractSkills, type SolvedTask } from "./extract.js";
 import { mean } from "./figures.js";
-import { readRows } from "./sets.js";
+import { readJson, readRows } from "./data.js";
 
 const DOMAINS = ["airline", "retail", "telecom"];
 
@@ -140,7 +139,7 @@ export async function evalProvision(args: readonly string[]): Promise<void> {
   const tasks: SolvedTask[] = [];
   for (const domain of DOMAINS) {
     const folder = join(data, "stateful", `tau2-${domain}`);
-    for (const listed of JSON.parse(readFileSync(join(folder, "tools.json"), "utf8")) as ListedTool[])
+    for (const listed of readJson(join(folder, "tools.json")) as unknown as ListedTool[])
       tools.push(toTool(domain as UpstreamLabel, listed));
     for (const row of readRows<TaskRow>(join(folder, "tasks.jsonl"))) {
       if (row.gold_actions.length === 0) continue;

@@ -1,9 +1,11 @@
 /**
  * `npm run eval -- retrieval --data <dir>`: how well tools are found, on anyone's `catalog.jsonl` and `queries.jsonl`.
  *
- *   --data <dir>        a set, or a folder of sets (or one that has them in `retrieval/`)
+ *   --data <dir>        a set, or a folder of sets (or one that has them in `retrieval/`); a set is a folder with `catalog.jsonl` (a tool a
+ *                       line: server, name, description, inputSchema) and `queries.jsonl` (a need a line: id, query, gold as a list of
+ *                       "server::name"; kind and split where wanted), each plain or as `.gz`
  *   --among <file>      further tools (JSON Lines, `.gz` too) for a harder catalog; default `<dir>/../scale/toucan.jsonl.gz` if there
- *   --among-set <name>  the set asked among them; default livemcpbench
+ *   --among-set <name>  the set asked among them; default livemcpbench, or the only set there is
  *   --sample <n>        at most n queries of each set, evenly spaced
  *   --no-experience     leave out the part with experience: rows of split `experience` teach, rows of split `test` are asked
  *   --explain <id>      one query: what was found, why, and where the right tools stand
@@ -15,6 +17,7 @@ import { parseArgs } from "node:util";
 import { parseQuery } from "../../src/retrieve/query.js";
 import { searchTools } from "../../src/retrieve/tools.js";
 import { vocabularyOf } from "../../src/retrieve/vocabulary.js";
+import { countGiven, DataFault } from "./data.js";
 import type { Interval } from "./figures.js";
 import { auroc, bootstrap, mean } from "./figures.js";
 import { driftRows, printCourses, runCourse } from "./experience.js";
@@ -31,7 +34,7 @@ export async function evalRetrieval(args: readonly string[]): Promise<void> {
     options: {
       data: { type: "string" },
       among: { type: "string" },
-      "among-set": { type: "string", default: "livemcpbench" },
+      "among-set": { type: "string" },
       sample: { type: "string" },
       "no-experience": { type: "boolean", default: false },
       explain: { type: "string" },
@@ -39,14 +42,15 @@ export async function evalRetrieval(args: readonly string[]): Promise<void> {
     },
   });
   const data = resolve(values.data ?? defaultData);
+  const most = countGiven("sample", values.sample) ?? Number.POSITIVE_INFINITY;
   const sets = readQuerySets(data);
-  if (sets.length === 0) throw new Error(`no catalog.jsonl with queries.jsonl in ${data}`);
-  const harder = harderSet(sets, values["among-set"], values.among ?? findMore(data));
+  const name = values["among-set"] ?? (sets.length === 1 ? (sets[0]?.name ?? AMONG_SET) : AMONG_SET);
+  const harder = harderSet(sets, name, values.among ?? findMore(data));
+  if (harder === undefined && (values.among ?? values["among-set"]) !== undefined) throw amongFault(sets, name);
   if (values.explain !== undefined) {
     explain([...sets, ...(harder === undefined ? [] : [harder])], values.explain);
     return;
   }
-  const most = values.sample === undefined ? Number.POSITIVE_INFINITY : Number(values.sample);
   const results = sets.map((set) => run(set, most));
   const among = harder === undefined ? undefined : run(harder, most);
   if (values.json) console.log(JSON.stringify(summary(results, among), undefined, 2));
@@ -56,6 +60,16 @@ export async function evalRetrieval(args: readonly string[]): Promise<void> {
     printCourses(courses, driftRows(existsSync(join(data, "evolution")) ? data : join(data, "..")), verdict);
   }
   await Promise.resolve();
+}
+
+const AMONG_SET = "livemcpbench";
+
+/** Further tools were asked for and there is nothing to ask among them, or no file of them. */
+function amongFault(sets: readonly QuerySet[], name: string): DataFault {
+  const names = sets.map((set) => set.name);
+  return names.includes(name)
+    ? new DataFault("--among-set needs further tools; give their file with --among <file>.")
+    : new DataFault(`--among-set ${name}: there is no such set; there ${names.length === 1 ? "is" : "are"} ${names.join(", ")}.`);
 }
 
 function findMore(data: string): string | undefined {
@@ -187,6 +201,7 @@ function print(results: readonly Result[], harder: Result | undefined): void {
 }
 
 function verdict(text: string, value: number, least: number): void {
+  if (Number.isNaN(value)) return console.log(`  –        ${text}: these sets cannot tell`);
   console.log(`  ${value >= least ? "reached" : "MISSED "}  ${text}: ${value.toFixed(3)} (≥ ${least.toFixed(2)})`);
 }
 
@@ -222,7 +237,7 @@ function intervals(name: string, results: readonly Result[], k: number): void {
 
 function explain(sets: readonly QuerySet[], id: string): void {
   const found = sets.flatMap((set) => set.queries.filter((query) => query.id === id).map((query) => ({ set, query })));
-  if (found.length === 0) throw new Error(`no query of id ${id}`);
+  if (found.length === 0) throw new DataFault(`--explain ${id}: no query of any set has that id.`);
   for (const { set, query } of found) {
     const bench = benchOf(set);
     const parsed = parseQuery(query.text, vocabularyOf(bench.index.text), bench.scoring);

@@ -5,14 +5,15 @@
  * Speaks: `server::name` outside, tool keys inside; a foreign server's full name becomes the title of its label.
  * Never: scoring.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { foreignLabel, labelProblem } from "../../src/catalog/name.js";
 import { toTool } from "../../src/catalog/intake.js";
 import type { ToolKey, UpstreamLabel } from "../../src/model/ids.js";
 import { toolKey } from "../../src/model/ids.js";
+import { isJsonObject } from "../../src/model/json.js";
 import type { ListedTool, Tool } from "../../src/model/tool.js";
+import { DataFault, plainOrPacked, readPlaced, said, textIn, type Placed } from "./data.js";
 
 export interface SetQuery {
   readonly id: string;
@@ -34,41 +35,40 @@ export interface QuerySet extends ToolSet {
   readonly queries: readonly SetQuery[];
 }
 
-interface CatalogRow {
-  readonly server: string;
-  readonly name: string;
-}
-interface QueryRow {
-  readonly id: string;
-  readonly query: string;
-  readonly gold: readonly string[];
-  readonly kind?: string;
-  readonly split?: string;
-}
-
-/** Rows of a JSON Lines file; a name ending in `.gz` is unpacked. */
-export function readRows<Row>(path: string): Row[] {
-  const bytes = readFileSync(path);
-  const text = path.endsWith(".gz") ? gunzipSync(bytes).toString("utf8") : bytes.toString("utf8");
-  return text
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map((line) => JSON.parse(line) as Row);
-}
-
 /** Tools of a catalog file, with labels for foreign server names. */
 export function readToolSet(path: string): ToolSet & { labels: ReadonlyMap<string, UpstreamLabel> } {
-  const rows = readRows<CatalogRow & ListedTool>(path);
+  const rows = readPlaced(path).map((placed) => ({
+    server: textIn(placed, "server", "the name of the server that has the tool"),
+    listed: listedIn(placed),
+  }));
+  if (rows.length === 0) throw new DataFault(`${path} has no tool; write one a line: ${CATALOG_FORM}`);
   const labels = labelServers([...new Set(rows.map(({ server }) => server))]);
   const tools = new Map<ToolKey, Tool>();
-  for (const { server, ...listed } of rows) {
+  for (const { server, listed } of rows) {
     const label = labels.get(server);
     if (label === undefined) continue;
-    const key = toolKey(label, String(listed.name));
-    if (!tools.has(key)) tools.set(key, toTool(label, listed as ListedTool));
+    const key = toolKey(label, listed.name);
+    if (!tools.has(key)) tools.set(key, toTool(label, listed));
   }
   const servers = new Map([...labels].map(([server, label]) => [label as string, server]));
   return { tools: [...tools.values()], servers, labels };
+}
+
+const CATALOG_FORM = '{"server": "shop", "name": "get_order", "description": "…", "inputSchema": {"type": "object"}}';
+const QUERY_FORM = '{"id": "q1", "query": "look an order up", "gold": ["shop::get_order"]}';
+
+function listedIn(placed: Placed): ListedTool {
+  const { at, row } = placed;
+  const { server: _server, ...listed } = row;
+  textIn(placed, "name", "the tool's name");
+  const { description, inputSchema } = row;
+  if (description !== undefined && typeof description !== "string")
+    throw new DataFault(`${at}: description is ${said(description)}; it has to be a text, or left out.`);
+  if (!isJsonObject(inputSchema))
+    throw new DataFault(
+      `${at}: inputSchema is ${said(inputSchema)}; it has to be a JSON Schema of an object, at least {"type": "object"}.`,
+    );
+  return listed as unknown as ListedTool;
 }
 
 /** Names that are labels keep themselves; the others are given what is left. */
@@ -100,32 +100,88 @@ export function evenly<Item>(items: readonly Item[], count: number): Item[] {
   );
 }
 
-/** The sets below a folder (or its `retrieval/`): each folder with both files, or the folder itself. Sorted by name. */
-export function readQuerySets(root: string): QuerySet[] {
+/**
+ * The sets below a folder (or its `retrieval/`): each folder with both files, plain or gzipped, or the folder itself. Sorted by name.
+ * What has one of the two files alone is told to `warn`; no set at all is a DataFault.
+ */
+export function readQuerySets(root: string, warn: (text: string) => void = (text) => console.error(text)): QuerySet[] {
+  if (!existsSync(root)) throw new DataFault(`${root} is not there; give the folder of the data with --data <dir>.`);
   const folder = existsSync(join(root, "retrieval")) ? join(root, "retrieval") : root;
-  const has = (path: string): boolean => existsSync(join(path, "catalog.jsonl")) && existsSync(join(path, "queries.jsonl"));
-  const folders = has(folder)
-    ? [folder]
-    : readdirSync(folder)
-        .sort()
-        .map((name) => join(folder, name))
-        .filter(has);
-  return folders.map(readQuerySet);
+  const folders = [
+    folder,
+    ...readdirSync(folder, { withFileTypes: true })
+      .filter(isFolder)
+      .map(({ name }) => join(folder, name))
+      .sort(),
+  ];
+  const places = folders.flatMap((path): SetPlace[] => {
+    const [catalog, queries] = [plainOrPacked(join(path, CATALOG)), plainOrPacked(join(path, QUERIES))];
+    if (catalog !== undefined && queries !== undefined) return [{ folder: path, catalog, queries }];
+    if (catalog !== undefined || queries !== undefined)
+      warn(
+        `${path} is left out: it has ${catalog === undefined ? QUERIES : CATALOG} and no ${catalog === undefined ? CATALOG : QUERIES}`,
+      );
+    return [];
+  });
+  if (places.length === 0)
+    throw new DataFault(
+      `${folder} has no set: a set is a folder with ${CATALOG} (${CATALOG_FORM} a line) and ${QUERIES} (${QUERY_FORM} a line), each plain or as .gz.`,
+    );
+  return (places[0]?.folder === folder ? places.slice(0, 1) : places).map(readQuerySet);
 }
 
-function readQuerySet(folder: string): QuerySet {
-  const { tools, servers, labels } = readToolSet(join(folder, "catalog.jsonl"));
-  const toKey = (id: string): ToolKey => {
-    const cut = id.indexOf("::");
-    const server = cut < 0 ? "" : id.slice(0, cut);
-    return toolKey(labels.get(server) ?? server, id.slice(cut < 0 ? 0 : cut + 2));
-  };
-  const queries = readRows<QueryRow>(join(folder, "queries.jsonl")).map((row) => ({
-    id: row.id,
-    text: row.query,
-    gold: new Set(row.gold.map(toKey)),
-    kind: row.kind ?? "",
-    split: row.split ?? "",
-  }));
-  return { name: basename(folder), tools, servers, queries };
+const CATALOG = "catalog.jsonl";
+const QUERIES = "queries.jsonl";
+
+interface SetPlace {
+  readonly folder: string;
+  readonly catalog: string;
+  readonly queries: string;
+}
+
+function isFolder(entry: { isDirectory(): boolean; isSymbolicLink(): boolean }): boolean {
+  return entry.isDirectory() || entry.isSymbolicLink();
+}
+
+function readQuerySet(place: SetPlace): QuerySet {
+  const { tools, servers, labels } = readToolSet(place.catalog);
+  const known = new Set<string>(tools.map(({ key }) => key));
+  const ids = new Set<string>();
+  const queries = readPlaced(place.queries).map((placed): SetQuery => {
+    const id = textIn(placed, "id", "a text of its own");
+    if (ids.has(id)) throw new DataFault(`${placed.at}: id ${JSON.stringify(id)} was given before; each query needs its own.`);
+    ids.add(id);
+    const [kind, split] = ["kind", "split"].map((field) => (typeof placed.row[field] === "string" ? placed.row[field] : ""));
+    return {
+      id,
+      text: textIn(placed, "query", "the need in plain words"),
+      gold: goldIn(placed, { labels, known, catalog: place.catalog }),
+      kind: kind ?? "",
+      split: split ?? "",
+    };
+  });
+  if (queries.length === 0) throw new DataFault(`${place.queries} has no query; write one a line: ${QUERY_FORM}`);
+  return { name: basename(place.folder), tools, servers, queries };
+}
+
+/** The tools that serve a query, each of them in the catalog. */
+function goldIn(
+  { at, row }: Placed,
+  of: { readonly labels: ReadonlyMap<string, UpstreamLabel>; readonly known: ReadonlySet<string>; readonly catalog: string },
+): ReadonlySet<ToolKey> {
+  const { gold } = row;
+  if (!Array.isArray(gold) || gold.length === 0 || !gold.every((id) => typeof id === "string"))
+    throw new DataFault(`${at}: gold is ${said(gold)}; it has to list the right tools as "server::name", at least one.`);
+  return new Set(
+    gold.map((id) => {
+      const cut = id.indexOf("::");
+      const server = cut < 0 ? "" : id.slice(0, cut);
+      const key = toolKey(of.labels.get(server) ?? server, id.slice(cut < 0 ? 0 : cut + 2));
+      if (!of.known.has(key))
+        throw new DataFault(
+          `${at}: gold names ${JSON.stringify(id)}, which ${of.catalog} does not have; write it as "server::name" of a tool there.`,
+        );
+      return key;
+    }),
+  );
 }

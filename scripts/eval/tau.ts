@@ -20,7 +20,7 @@ import { parseStepCall } from "../../src/skills/step-call.js";
 import { toolsShown } from "../../src/world/trial.js";
 import type { World } from "../../src/world/world.js";
 import { list, operator, withHouse } from "./house.js";
-import { readRows } from "./sets.js";
+import { readRows } from "./data.js";
 
 const LABEL = "airline";
 

@@ -21,6 +21,7 @@ import type { ToolScoring } from "../../src/retrieve/score.js";
 import { TOOL_SCORING } from "../../src/retrieve/score.js";
 import type { ToolIndex } from "../../src/retrieve/tools.js";
 import { buildToolIndex, searchTools } from "../../src/retrieve/tools.js";
+import { countGiven, DataFault } from "./data.js";
 import { f1Of, figuresOf, mean } from "./figures.js";
 import type { QuerySet, SetQuery } from "./sets.js";
 import { among, evenly, readQuerySets, readToolSet } from "./sets.js";
@@ -60,15 +61,15 @@ export async function evalTune(args: readonly string[]): Promise<void> {
   });
   const data = resolve(values.data ?? defaultData);
   const more = values.among ?? [join(data, "scale/toucan.jsonl.gz"), join(data, "../scale/toucan.jsonl.gz")].find(existsSync);
-  if (more === undefined) throw new Error("no foreign tools: give a file with --among");
-  const courses = prepare(readQuerySets(data), more, Number(values.sample));
-  const until = Date.now() + Number(values.minutes) * 60_000;
+  if (more === undefined) throw new DataFault("There are no foreign tools; give a file of them with --among <file>.");
+  const courses = prepare(readQuerySets(data), more, countGiven("sample", values.sample) ?? 1);
+  const until = Date.now() + (countGiven("minutes", values.minutes) ?? 1) * 60_000;
   const only = values.only?.split(",");
   const dials = dialsOf(TOOL_SCORING).filter(({ path }) => only === undefined || only.includes(path.join(".")));
   let present: ToolScoring = TOOL_SCORING;
   let best = objective(courses, present);
   report("as it stands", courses, present);
-  for (let round = 0; round < Number(values.rounds) && Date.now() < until; round++) {
+  for (let round = 0; round < (countGiven("rounds", values.rounds) ?? 1) && Date.now() < until; round++) {
     for (const dial of dials) {
       if (Date.now() >= until) break;
       const tried = candidates(present, dial).map((value) => ({

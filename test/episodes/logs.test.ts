@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LOG_FORMATS, readLog } from "../../src/evidence/read.js";
 import { sharedData } from "../data.js";
-import { readRows } from "../../scripts/eval/sets.js";
+import { readRows } from "../../scripts/eval/data.js";
 import { chat, claudeCodeLines, codexLines, lines, liveRuns, tau2Results, tauRuns } from "./logs.js";
 
 const read = (text: string, options: Partial<Parameters<typeof readLog>[1]> = {}): ReturnType<typeof readLog> =>
