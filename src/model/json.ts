@@ -21,17 +21,18 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** True where objects and lists stand in each other more than `levels` deep. Without recursion, so that it can guard what has it. */
+/** True where objects and lists stand in each other more than `levels` deep. It goes no deeper than that itself, so that it can guard what does. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
-  let level: object[] = typeof value === "object" && value !== null ? [value] : [];
-  for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > levels) return true;
-    const next: object[] = [];
-    for (const member of level) {
-      for (const inner of Array.isArray(member) ? (member as unknown[]) : (Object.values(member) as unknown[]))
-        if (typeof inner === "object" && inner !== null) next.push(inner);
-    }
-    level = next;
+  if (typeof value !== "object" || value === null) return false;
+  if (levels <= 0) return true;
+  // Nothing is allocated for a member: results have millions.
+  if (Array.isArray(value)) {
+    for (const inner of value as unknown[]) if (typeof inner === "object" && isDeeperThan(inner, levels - 1)) return true;
+    return false;
+  }
+  for (const key in value) {
+    const inner: unknown = (value as Record<string, unknown>)[key];
+    if (typeof inner === "object" && isDeeperThan(inner, levels - 1)) return true;
   }
   return false;
 }

@@ -237,6 +237,8 @@ export interface CallOptions {
   /** Request `_meta` of the agent, minus its progress token and protocol keys. */
   readonly meta?: JsonObject | undefined;
   readonly onProgress?: ((progress: JsonObject) => void) | undefined;
+  /** Told of the bytes that the answer came in, just before it is handed over. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
   /** May a lost call be sent again? Only for read-only or idempotent tools. */
   readonly repeatable?: boolean | undefined;
   /** Carries server→client requests of this call (elicitation, sampling, roots) to the agent, where it can answer. */

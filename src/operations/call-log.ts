@@ -28,6 +28,8 @@ export interface Answered {
   readonly contract: string;
   readonly args: JsonObject;
   readonly result?: JsonObject | undefined;
+  /** What the result came in; counted here where nobody knows. */
+  readonly bytes?: number | undefined;
   /** Fault code, where the call never reached its upstream or never came back. */
   readonly fault?: string | undefined;
   /** The upstream said no. */
@@ -61,6 +63,13 @@ const WAITING_MOST = 20_000;
 /** Episodes whose data flow is remembered at a time, and values of all of them together. */
 const FLOWS_MOST = 500;
 const VALUES_MOST = 200_000;
+
+/** A result above this is not printed only to be counted: that would take the time of all agents. Its few bytes of envelope count. */
+const COUNTED_MOST = 1024 * 1024;
+function bytesOf({ result, bytes }: Answered): number {
+  if (result === undefined) return 0;
+  return bytes !== undefined && bytes > COUNTED_MOST ? bytes : Buffer.byteLength(JSON.stringify(result));
+}
 
 export function createCallLog(options: CallLogOptions): CallLog {
   const { steward, clock, log } = options;
@@ -145,7 +154,7 @@ export function createCallLog(options: CallLogOptions): CallLog {
       redacted: [...redacted.paths],
       isError: call.refused === true || call.fault !== undefined || result?.["isError"] === true,
       ...(call.fault === undefined ? {} : { fault: call.fault }),
-      bytes: result === undefined ? 0 : Buffer.byteLength(JSON.stringify(result)),
+      bytes: bytesOf(call),
       shape: result === undefined ? [] : shapeOf(data),
       flows: flowsInto(call.args, memory, options.flowKey),
       ms: Math.round(call.ms * 100) / 100,

@@ -36,7 +36,7 @@ export async function callTool(
   const episode = chooseEpisode(desk, caller, input.episode);
   const views = world.episodes.get(episode.id)?.views;
   const began = desk.clock.elapsedMs();
-  const answered = (how: Pick<Answered, "result" | "fault" | "refused">): void =>
+  const answered = (how: Pick<Answered, "result" | "bytes" | "fault" | "refused">): void =>
     desk.calls.add({
       at,
       episode: episode.id,
@@ -52,8 +52,10 @@ export async function callTool(
   try {
     const { direct: _direct, ...passed } = options;
     const repeatable = tool.annotations.readOnly || tool.annotations.idempotent;
-    const result = await desk.upstreams.call({ ...passed, label: tool.label, name: tool.name, args, repeatable });
-    answered({ result });
+    let bytes: number | undefined;
+    const onBytes = (came: number): void => void (bytes = came);
+    const result = await desk.upstreams.call({ ...passed, label: tool.label, name: tool.name, args, repeatable, onBytes });
+    answered({ result, bytes });
     const answer = options.direct ? result : cut(desk, result, world.policy.resultBytes);
     return { body: { result: answer, tool: tool.key }, episode: episode.id };
   } catch (error) {

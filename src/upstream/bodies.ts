@@ -17,11 +17,11 @@ export function mediaType(response: Response): string {
   return (response.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** The text of a body; undefined, with `tooLarge` called, where it is above the bound of one message. */
-export async function readWhole(response: Response, tooLarge: (bytes: number) => void): Promise<string | undefined> {
+/** The bytes of a body; undefined, with `tooLarge` called, where it is above the bound of one message. */
+export async function readWhole(response: Response, tooLarge: (bytes: number) => void): Promise<Buffer | undefined> {
   const declared = Number(response.headers.get("content-length") ?? Number.NaN);
   const reader = response.body?.getReader();
-  if (reader === undefined) return "";
+  if (reader === undefined) return Buffer.alloc(0);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for (let over = declared > UPSTREAM_LIMITS.messageBytes; ;) {
@@ -36,7 +36,7 @@ export async function readWhole(response: Response, tooLarge: (bytes: number) =>
     bytes += value.byteLength;
     over = bytes > UPSTREAM_LIMITS.messageBytes;
   }
-  return Buffer.concat(chunks, bytes).toString("utf8");
+  return Buffer.concat(chunks, bytes);
 }
 
 /** The reply with nothing in it, for a transport that has nothing more to do with it. */

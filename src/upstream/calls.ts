@@ -101,6 +101,7 @@ export function createCalls(options: CallsOptions): Calls {
       capMs: Math.max(options.policy.callCapMs, timeoutMs),
       signal: from.signal,
       onProgress: from.onProgress,
+      onBytes: from.onBytes,
       onRequest: from.onRequest,
       onNotification: from.onNotification,
       origin: from.origin,

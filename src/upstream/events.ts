@@ -14,7 +14,7 @@ import { REMAINS_CHARS } from "./text.js";
 export interface EventReaderOptions {
   readonly maxBytes: number;
   /** The data of one message. What it answers with goes on in its place, if anything. */
-  readonly onMessage: (text: string) => string | undefined;
+  readonly onMessage: (text: string, bytes: number) => string | undefined;
   /** A message above the bound. Nothing more is read then. */
   readonly onTooLong: (remains: Remains & { readonly bytes: number }) => void;
 }
@@ -58,8 +58,8 @@ export function createEventReader({ maxBytes, onMessage, onTooLong }: EventReade
     event = newEvent();
     for (const line of others) out.push(line, NEWLINE);
     if (data.length > 0 && (type === "" || type === "message")) {
-      const text = joined(data).toString("utf8");
-      const standIn = text === "" ? "" : onMessage(text);
+      const bytes = joined(data);
+      const standIn = bytes.length === 0 ? "" : onMessage(bytes.toString("utf8"), bytes.length);
       if (standIn !== undefined) out.push(Buffer.from(`data: ${standIn}\n`));
     } else if (data.length > 0) {
       out.push(Buffer.from(`event: ${type}\n`));

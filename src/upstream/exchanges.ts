@@ -116,8 +116,8 @@ export function createExchanges(options: ExchangesOptions): Carrier & { closeAll
   function eventsOf(id: number): EventReader {
     return createEventReader({
       maxBytes: UPSTREAM_LIMITS.messageBytes,
-      onMessage(text) {
-        options.intake.text(text, id);
+      onMessage(text, bytes) {
+        options.intake.text(text, bytes, id);
         return exchanges.has(id) ? "" : JSON.stringify(answerMessage(id, {}));
       },
       onTooLong: (remains) => options.intake.tooLong(remains, id),
@@ -125,9 +125,10 @@ export function createExchanges(options: ExchangesOptions): Carrier & { closeAll
   }
 
   async function takeBody(id: number, response: Response): Promise<void> {
-    const text = await readWhole(response, (bytes) => options.peer().fail(id, tooLarge(bytes)));
-    if (text === undefined) return;
-    options.intake.text(text, id);
+    const body = await readWhole(response, (bytes) => options.peer().fail(id, tooLarge(bytes)));
+    if (body === undefined) return;
+    const text = body.toString("utf8");
+    options.intake.text(text, body.length, id);
     // The whole reply was read: what it did not answer stays unanswered.
     if (exchanges.has(id))
       options.peer().fail(id, refusalInBody(text) ?? notAnAnswer("What the upstream replied holds no answer to the request."));

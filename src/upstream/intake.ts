@@ -18,10 +18,10 @@ export interface Remains {
 }
 
 export interface Intake {
-  /** A whole text that should be a message. `stream` = the request whose own stream brought it. */
-  text(text: string, stream?: number): void;
+  /** A whole text of so many bytes that should be a message. `stream` = the request whose own stream brought it. */
+  text(text: string, bytes: number, stream?: number): void;
   /** A line that should be a message, and may be a piece of one. */
-  line(text: string): void;
+  line(text: string, bytes: number): void;
   /** A line that cannot be a message. */
   noise(remains: Remains): void;
   /** A message above the bound. */
@@ -59,8 +59,8 @@ export function createIntake({ peer, onNoise, onLost, onMessage }: IntakeOptions
     broken = quotesMessage(remains.head) || failed(joined, unreadable(), undefined) ? undefined : joined;
   }
 
-  function took(message: unknown, stream: number | undefined): boolean {
-    if (message === undefined || !peer().receive(message, stream)) return false;
+  function took(message: unknown, bytes: number, stream: number | undefined): boolean {
+    if (message === undefined || !peer().receive(message, stream, bytes)) return false;
     broken = undefined;
     onMessage?.();
     return true;
@@ -72,15 +72,15 @@ export function createIntake({ peer, onNoise, onLost, onMessage }: IntakeOptions
   }
 
   return {
-    text(text, stream) {
+    text(text, bytes, stream) {
       const message = parseText(text);
-      if (took(message, stream)) return;
+      if (took(message, bytes, stream)) return;
       const remains = refused(text);
       if (message === undefined) failed(remains, unreadable(), stream);
     },
-    line(text) {
+    line(text, bytes) {
       const message = parseText(text);
-      if (took(message, undefined)) return;
+      if (took(message, bytes, undefined)) return;
       const remains = refused(text);
       if (message !== undefined || (broken !== undefined && !quotesMessage(remains.head))) goesOn(remains);
       else broken = failed(remains, unreadable(), undefined) ? undefined : remains;

@@ -7,8 +7,8 @@
  */
 export interface LineOptions {
   readonly maxBytes: number;
-  /** A line that may be a message: from its brace or bracket on, without its newline. */
-  readonly onLine: (text: string) => void;
+  /** A line that may be a message, and its bytes: from its brace or bracket on, without its newline. */
+  readonly onLine: (text: string, bytes: number) => void;
   /** A line that cannot be one, skipped without being kept; `head` and `tail` are its first and last kilobyte. */
   readonly onNoise: (line: { readonly head: string; readonly tail: string }) => void;
   /** A line above the bound, dropped; `head` and `tail` are its first and last kilobyte. */
@@ -83,11 +83,11 @@ export function createLineReader({ maxBytes, onLine, onNoise, onTooLong }: LineO
         // The usual case: a whole line within one chunk, nothing kept from before.
         const first = kept === 0 && skipping === undefined && at - from <= maxBytes ? beginOf(chunk, from, at) : NO_MESSAGE;
         if (first >= 0) {
-          onLine(chunk.toString("utf8", first, at));
+          onLine(chunk.toString("utf8", first, at), at - first);
         } else {
           takePart(chunk.subarray(from, at));
           if (skipping === undefined && kept > 0)
-            onLine((parts.length === 1 ? parts[0] : Buffer.concat(parts, kept))?.toString("utf8") ?? "");
+            onLine((parts.length === 1 ? parts[0] : Buffer.concat(parts, kept))?.toString("utf8") ?? "", kept);
           endLine();
         }
         ended += 1;

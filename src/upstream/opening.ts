@@ -84,7 +84,7 @@ export function httpIntake({ config, events, onNoise }: HttpOptions, peer: () =>
 export function ownStream(intake: Intake): EventReader {
   return createEventReader({
     maxBytes: UPSTREAM_LIMITS.messageBytes,
-    onMessage: (text) => (intake.text(text), ""),
+    onMessage: (text, bytes) => (intake.text(text, bytes), ""),
     onTooLong: (remains) => intake.tooLong(remains),
   });
 }

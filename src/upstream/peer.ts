@@ -42,8 +42,8 @@ export interface Carrier {
 export interface Peer {
   request(request: SessionRequest): Promise<JsonObject>;
   notify(method: string, params: JsonObject): void;
-  /** Takes one parsed message; false where it is none. `stream` = the request whose own stream brought it. */
-  receive(message: unknown, stream?: number): boolean;
+  /** Takes one parsed message; false where it is none. `stream` = the request whose own stream brought it, `bytes` what it came in. */
+  receive(message: unknown, stream?: number, bytes?: number): boolean;
   /** Settles one request without an answer. */
   fail(id: number, error: Error): void;
   failAll(error: Error): void;
@@ -225,7 +225,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
     else onNotification(method, params);
   }
 
-  function receiveOne(message: unknown, stream: number | undefined): boolean {
+  function receiveOne(message: unknown, stream: number | undefined, bytes: number | undefined): boolean {
     const incoming = readMessage(message);
     switch (incoming.kind) {
       case "answer":
@@ -234,6 +234,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
         // An answer to what was cancelled or timed out comes late: it is dropped quietly.
         if (entry === undefined) return Number.isInteger(incoming.id) && incoming.id > 0 && incoming.id < nextId;
         settle(entry, true);
+        if (bytes !== undefined) entry.request.onBytes?.(bytes);
         if (incoming.kind === "answer") entry.resolve(incoming.result);
         else entry.reject(incoming.refusal);
         return true;
@@ -265,10 +266,10 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
   return {
     request,
     notify: (method, params) => carrier.send(notificationMessage(method, params)),
-    receive: (message, stream) =>
+    receive: (message, stream, bytes) =>
       Array.isArray(message)
-        ? message.length > 0 && message.map((one) => receiveOne(one, stream)).every(Boolean)
-        : receiveOne(message, stream),
+        ? message.length > 0 && message.map((one) => receiveOne(one, stream, undefined)).every(Boolean)
+        : receiveOne(message, stream, bytes),
     fail,
     failAll: (error) => {
       for (const entry of [...pending.values()]) fail(entry.id, error);

@@ -28,6 +28,8 @@ export interface SessionRequest {
   /** Our own housekeeping (listing, ping): requests of the upstream are never routed to it. */
   readonly internal?: boolean | undefined;
   readonly onProgress?: ((progress: JsonObject) => void) | undefined;
+  /** Told of the bytes of the message that is the answer. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
   readonly onRequest?: ((method: string, params: JsonObject) => Promise<JsonObject>) | undefined;
   readonly onNotification?: ((method: string, params: JsonObject) => void) | undefined;
   readonly origin?: string | undefined;

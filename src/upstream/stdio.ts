@@ -55,7 +55,7 @@ export async function openStdio(options: OpenStdioOptions): Promise<Session> {
   });
   const lines = createLineReader({
     maxBytes: UPSTREAM_LIMITS.messageBytes,
-    onLine: (text) => intake.line(text),
+    onLine: (text, bytes) => intake.line(text, bytes),
     onNoise: (remains) => intake.noise(remains),
     onTooLong: (remains) => intake.tooLong(remains),
   });

@@ -13,6 +13,8 @@ const LEAVES_MOST = 5_000;
 const SHAPE_MOST = 200;
 /** Longest path of a leaf, in characters: keys that are themselves documents are no fields. */
 const PATH_MOST = 1_000;
+/** Longer texts are not looked into and are no value of an argument: requests are not that large (`policy.requestBytes`). */
+const TEXT_MOST = 4 * 1024 * 1024;
 /** Shorter texts and one-digit numbers meet by accident. */
 const LENGTH_LEAST = 2;
 
@@ -35,18 +37,23 @@ export function dataOf(result: JsonObject): JsonValue {
   const texts = content.flatMap((block) =>
     isJsonObject(block) && block["type"] === "text" && typeof block["text"] === "string" ? [block["text"]] : [],
   );
-  const values = texts.map(dataOfText);
+  const values = texts.map((text) => (text.length > TEXT_MOST ? text : dataOfText(text)));
   return values.length === 1 ? (values[0] ?? null) : values;
 }
 
 export function leavesOf(value: JsonValue): readonly Leaf[] {
   const leaves: Leaf[] = [];
   const walk = (node: JsonValue, path: string): void => {
-    if (leaves.length >= LEAVES_MOST || path.length > PATH_MOST) return;
-    if (Array.isArray(node)) node.forEach((item, index) => walk(item, `${path}/${index}`));
-    else if (isJsonObject(node))
-      for (const [key, item] of Object.entries(node)) walk(item, `${path}/${key.replace(/~/g, "~0").replace(/\//g, "~1")}`);
-    else leaves.push({ path, value: node });
+    if (path.length > PATH_MOST) return;
+    if (typeof node !== "object" || node === null) {
+      leaves.push({ path, value: node });
+      return;
+    }
+    const list = Array.isArray(node);
+    for (const key in node) {
+      if (leaves.length >= LEAVES_MOST) return;
+      walk((node as JsonObject)[key] ?? null, `${path}/${list ? key : key.replace(/~/g, "~0").replace(/\//g, "~1")}`);
+    }
   };
   walk(value, "");
   return leaves;
@@ -93,7 +100,7 @@ export function remember(
 }
 
 function hashOf(value: Leaf["value"], key: string): string | undefined {
-  if (value === null || typeof value === "boolean") return undefined;
+  if (value === null || typeof value === "boolean" || (typeof value === "string" && value.length > TEXT_MOST)) return undefined;
   const text = String(value).trim();
   return text.length < LENGTH_LEAST ? undefined : sha256(`${key}\n${text}`);
 }

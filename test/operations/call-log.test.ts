@@ -188,4 +188,28 @@ describe("the call log", () => {
       [false, undefined],
     ]);
   });
+
+  it("counts a result exactly, and a large one by the bytes it came in; texts that no argument can be are not looked into", async () => {
+    const disc = new Disc();
+    const { calls } = open(disc);
+    const rows = JSON.stringify({ rows: [{ id: "R-77", note: "x".repeat(2_000_000) }] });
+    const dump = JSON.stringify({ rows: [{ id: "R-88", note: "x".repeat(5_000_000) }] });
+    calls.add({ ...call("ep_a", {}, text("é")), bytes: 999 });
+    calls.add({ ...call("ep_a", {}, text(rows)), bytes: 2_000_123 });
+    calls.add({ ...call("ep_a", {}, text(dump)), bytes: 5_000_123 });
+    calls.add(call("ep_a", { near: "R-77", far: "R-88" }, text(rows)));
+    await calls.settled();
+    const [small, large, larger, last] = disc.lines;
+    expect(small?.bytes).toBe(Buffer.byteLength(JSON.stringify(text("é"))));
+    expect(large).toMatchObject({
+      bytes: 2_000_123,
+      shape: [
+        { path: "/rows/*/id", type: "string" },
+        { path: "/rows/*/note", type: "string" },
+      ],
+    });
+    expect(larger).toMatchObject({ bytes: 5_000_123, shape: [{ path: "", type: "string" }] });
+    expect(last?.flows.map(({ to }) => to)).toEqual(["/args/near"]);
+    expect(last?.bytes).toBe(Buffer.byteLength(JSON.stringify(text(rows))));
+  });
 });

@@ -113,6 +113,25 @@ describe("a direct call", () => {
   });
 });
 
+describe("a large result", () => {
+  it.each(["application/json", "text/event-stream"])("arrives whole as %s, for a client that reads", async (accept) => {
+    const content = "é\n".repeat(10 * 1024 * 1024);
+    const { url } = await start({ operations: shop({ dump: () => text(content) }) });
+    const session = await bareSession(url, "/mcp/direct");
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "shop__dump", arguments: {} } };
+    const answer = await fetch(`${url}/mcp/direct`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...session, accept },
+      body: JSON.stringify(message),
+    });
+    expect(answer.headers.get("content-type")).toContain(accept);
+    const said = await answer.text();
+    const data = accept === "application/json" ? said : (/^data: (.*)$/m.exec(said)?.[1] ?? "");
+    const { result } = JSON.parse(data) as { result: { content: { text: string }[] } };
+    expect(result.content[0]?.text === content).toBe(true);
+  });
+});
+
 describe("a call that names no tool", () => {
   it.each(["/mcp", "/mcp/direct"])("is told at %s which field is wrong, and how", async (path) => {
     const { url } = await start();

@@ -127,6 +127,20 @@ describe("messages that are JSON and yet odd", () => {
     expect(one.status().noiseLines).toBe(0);
   });
 
+  it("tell the bytes they came in to whoever asked", async () => {
+    const one = stand(fixture("workbench.mjs", [], never));
+    const answer = '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"é"}]} }';
+    const seen: number[] = [];
+    await one.call("raw", { text: `noise\n  ${answer}\n` }, { onBytes: (bytes) => seen.push(bytes) });
+    for (const events of [false, true]) {
+      const server = await oddHttp(events, (id) => answer.replace("ID", id));
+      await stand(remote(server.url, never)).call("x", {}, { onBytes: (bytes) => seen.push(bytes) });
+    }
+    const wide = Buffer.byteLength(answer);
+    for (const bytes of seen) expect(wide - 2 <= bytes && bytes <= wide + 2).toBe(true);
+    expect(seen).toHaveLength(3);
+  });
+
   it("say that they are no answer where they carry neither result nor error", async () => {
     const one = stand(fixture("workbench.mjs", [], never));
     const refused = (text: string): Promise<unknown> => code(one.call("raw", { text: `${text}\n` }));

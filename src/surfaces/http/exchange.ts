@@ -108,13 +108,14 @@ export function beginStream(res: ServerResponse, session: string): void {
 }
 
 function sendAnswers(res: ServerResponse, session: string, body: unknown): void {
-  const text = JSON.stringify(body);
+  // As bytes, once: a text would be gone through for its length and again for its bytes.
+  const bytes = Buffer.from(JSON.stringify(body));
   res.writeHead(TRANSPORT_STATUS.ok, {
     "Content-Type": "application/json",
     "Mcp-Session-Id": session,
-    "Content-Length": String(Buffer.byteLength(text)),
+    "Content-Length": String(bytes.length),
   });
-  res.end(text);
+  res.end(bytes);
 }
 
 /** Accepted, and no answer follows: notifications, answers of the client, cancelled requests. */
@@ -126,9 +127,9 @@ export function sendNothing(res: ServerResponse, session: string): void {
 /** With an id, a client that lost the stream can say which event it saw last. */
 export function writeEvent(res: ServerResponse, message: unknown, id?: string): void {
   if (res.destroyed || res.writableEnded) return;
+  // A reader that is this far behind is not reading. One message may be larger: what was just written nobody can have read.
+  if (res.writableLength > SURFACE_LIMITS.streamBacklogBytes) return void res.destroy();
   res.write(`${id === undefined ? "" : `id: ${id}\n`}event: message\ndata: ${JSON.stringify(message)}\n\n`);
-  // A reader that is this far behind is not reading.
-  if (res.writableLength > SURFACE_LIMITS.streamBacklogBytes) res.destroy();
 }
 
 export function keepAlive(res: ServerResponse): void {
