@@ -5,13 +5,11 @@
  * Speaks: CheckAnswer and Comparison for the CLI; peek, upstreams, foresee below.
  * Never: writes into a home, waits for a daemon, decides what a change means.
  */
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { readCatalogFile } from "./catalog/files.js";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { catalogFrom, emptyCatalog, manifestTools, nextManifest } from "./catalog/version.js";
 import { configuredEvent, shippedLock } from "./compose.js";
 import { interpret, readConfig } from "./config/config.js";
-import { decodeText, parseJsonc, SyntaxMistake } from "./config/text.js";
 import { systemClock } from "./host/clock.js";
 import { baseEnv, type Environment } from "./host/env.js";
 import type { Log } from "./host/log.js";
@@ -22,12 +20,12 @@ import type { Event } from "./model/event.js";
 import type { SkillName, ToolKey, UpstreamLabel } from "./model/ids.js";
 import { isJsonObject, type JsonValue } from "./model/json.js";
 import type { Problem } from "./model/problem.js";
-import type { ListedTool, Tool } from "./model/tool.js";
+import type { Tool } from "./model/tool.js";
 import { editsByRules, rehearseMaintenance } from "./operations/maintenance.js";
 import { withPatterns } from "./operations/patterns-run.js";
 import { readProofs } from "./operations/proofs.js";
+import { isServersFile, readJson, readTools } from "./rehearse/files.js";
 import { definitionsIn, peekHome, type Peek } from "./store/peek.js";
-import { places } from "./store/places.js";
 import { CliFault, EXIT, type CheckAnswer, type CheckFlags, type CompareFlags, type Comparison } from "./surfaces/cli/access.js";
 import { createUpstreams } from "./upstream/upstreams.js";
 import { compareCatalogs } from "./world/compare.js";
@@ -90,22 +88,29 @@ export async function compareSides(around: RehearsalSurroundings, home: string, 
   const problems: Problem[] = [];
   const side = async (ref: string | undefined): Promise<Catalog> => {
     if (ref === undefined || isVersion(ref)) return versionOf(opened, home, ref === undefined ? undefined : Number(ref));
-    const read = await readTools(around, home, ref, flags.label ?? onlyLabel(opened?.world));
+    const read = await readTools(around.cwd, ref, { home, label: flags.label ?? onlyLabel(opened?.world) });
     problems.push(...read.problems);
     return catalogOf(read.tools);
   };
   const [from, to] = [await side(flags.from), await side(flags.to)];
   const stored = isVersion(flags.from) && isVersion(flags.to ?? "0") ? opened?.world.lineage : undefined;
   return {
-    from: nameOf(flags.from, from),
-    to: nameOf(flags.to, to),
+    from: nameOf(flags.from, opened),
+    to: nameOf(flags.to, opened),
     ...compareCatalogs(from, to, { ...(stored === undefined ? {} : { links: [...stored.values()] }), world: opened?.world }),
     problems,
   };
 }
 
-function nameOf(ref: string | undefined, catalog: Catalog): string {
-  return ref === undefined || isVersion(ref) ? `version ${catalog.version}` : ref;
+/** The present of a home that was never started has no number. */
+function nameOf(ref: string | undefined, opened: OpenedHome | undefined): string {
+  if (ref !== undefined) return isVersion(ref) ? `version ${Number(ref)}` : ref;
+  const version = presentVersion(opened);
+  return version === 0 ? "what the skills were verified against" : `version ${version}`;
+}
+
+function presentVersion(opened: OpenedHome | undefined): number {
+  return opened?.peek.ground.manifest?.version ?? 0;
 }
 
 function isVersion(ref: string | undefined): boolean {
@@ -173,11 +178,11 @@ function keeping(world: World, event: Event): Event {
 
 async function versionOf(opened: OpenedHome | undefined, home: string, version: number | undefined): Promise<Catalog> {
   const present = opened?.world.catalog ?? emptyCatalog;
-  if (version === undefined || version === present.version) return present;
+  if (version === undefined || (version === present.version && version === presentVersion(opened))) return present;
   if (version === 0) return emptyCatalog;
   const manifest = await opened?.peek.readManifest(version);
   if (opened === undefined || manifest === undefined)
-    throw new CliFault(`Version ${version} is not kept in ${home}; the present one is ${present.version}.`, EXIT.usage);
+    throw new CliFault(`Version ${version} is not kept in ${home}; the present one is ${presentVersion(opened)}.`, EXIT.usage);
   return catalogFrom(manifest, await toolsOf(home, manifest));
 }
 
@@ -209,92 +214,39 @@ async function prospectOf(around: RehearsalSurroundings, opened: OpenedHome, fla
     const catalog = await versionOf(opened, home, Number(flags.against));
     return { prospect: { listings: byLabel([...catalog.tools.values()]), whole: true }, problems: [], unlisted: [] };
   }
-  const json = readJson(around, flags.against);
+  const json = readJson(around.cwd, flags.against);
   if (isServersFile(json)) return await listServers(around, opened, json, flags);
-  const { tools, problems, isManifest } = await readTools(around, home, flags.against, flags.label ?? onlyLabel(world));
-  const listings = byLabel(tools);
+  const label = flags.label ?? onlyLabel(world);
+  const { tools, labels, problems, isManifest } = await readTools(around.cwd, flags.against, { json, home, label });
+  const listings = byLabel(tools, labels);
+  if (listings.size === 0 && !isManifest)
+    throw new CliFault(
+      `${flags.against} has no tool that could be read and names no upstream. For one that lists nothing give {"tools": []} and its --label.`,
+      EXIT.usage,
+    );
   const known = new Set([...world.catalog.tools.values()].map((tool) => tool.label as string));
   const strange = [...listings.keys()].filter((label) => !known.has(label) && !opened.config.upstreams.has(label));
   if (strange.length === listings.size && listings.size > 0 && known.size > 0)
     throw new CliFault(
-      `No upstream of the home is called ${strange.join(" or ")} (there are ${[...known].sort().join(", ")}); --label says whose tools the file has.`,
+      `No upstream of the home is called ${strange.join(" or ")} (there are ${[...known].sort().join(", ")}); --label says whose tools the file has, where it does not say so itself.`,
       EXIT.usage,
     );
   return { prospect: { listings, whole: isManifest && !flags.keepOthers }, problems, unlisted: [] };
 }
 
-function byLabel(tools: readonly Tool[]): Map<UpstreamLabel, { tools: Tool[]; problems: Problem[] }> {
+/** `labels`: upstreams that have a listing whether it has a tool or not. */
+function byLabel(
+  tools: readonly Tool[],
+  labels: readonly UpstreamLabel[] = [],
+): Map<UpstreamLabel, { tools: Tool[]; problems: Problem[] }> {
   const listings = new Map<UpstreamLabel, { tools: Tool[]; problems: Problem[] }>();
+  for (const label of labels) listings.set(label, { tools: [], problems: [] });
   for (const tool of tools) {
     const group = listings.get(tool.label);
     if (group === undefined) listings.set(tool.label, { tools: [tool], problems: [] });
     else group.tools.push(tool);
   }
   return listings;
-}
-
-function isServersFile(json: JsonValue): boolean {
-  return isJsonObject(json) && (isJsonObject(json["mcpServers"]) || isJsonObject(json["servers"]));
-}
-
-function readJson(around: RehearsalSurroundings, path: string): JsonValue {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(resolve(around.cwd, path));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CliFault(
-      `${path} cannot be read (${why}); give a catalog file, an mcpServers file or the number of a version.`,
-      EXIT.usage,
-    );
-  }
-  const text = decodeText(bytes, path);
-  try {
-    return parseJsonc(text).value;
-  } catch (error) {
-    if (error instanceof SyntaxMistake) throw new CliFault(`${path}, ${error.message}.`, EXIT.usage);
-    throw error;
-  }
-}
-
-/** The tools of a catalog file. A manifest's definitions are those of the home it lies in, else of the home at hand. */
-async function readTools(
-  around: RehearsalSurroundings,
-  home: string,
-  path: string,
-  label: string | undefined,
-): Promise<{ tools: Tool[]; problems: Problem[]; isManifest: boolean }> {
-  const json = readJson(around, path);
-  const isManifest = isJsonObject(json) && isJsonObject(json["tools"]);
-  const documents = isManifest ? await documentsFor(json["tools"] ?? null, [ownHome(around, path), home]) : undefined;
-  const read = readCatalogFile(json, {
-    ...(label === undefined ? {} : { label }),
-    ...(documents === undefined ? {} : { documents }),
-  });
-  const unreadable = read.problems.find((problem) => problem.code === "catalog-file-unreadable");
-  if (unreadable !== undefined) throw new CliFault(`${path}: ${unreadable.text}`, EXIT.usage);
-  return {
-    tools: read.tools,
-    problems: read.problems.map((problem) => ({ ...problem, where: problem.where === "" ? path : `${path}: ${problem.where}` })),
-    isManifest,
-  };
-}
-
-/** `<home>/catalog/versions/000042.json` lies in a home of its own. */
-function ownHome(around: RehearsalSurroundings, path: string): string {
-  return resolve(dirname(resolve(around.cwd, path)), ...places.versions.split("/").map(() => ".."));
-}
-
-async function documentsFor(rows: JsonValue, homes: readonly string[]): Promise<ReadonlyMap<string, ListedTool>> {
-  const digests = new Set<string>();
-  for (const row of isJsonObject(rows) ? Object.values(rows) : [])
-    if (isJsonObject(row) && typeof row["document"] === "string") digests.add(row["document"]);
-  const documents = new Map<string, ListedTool>();
-  for (const home of homes) {
-    const missing = [...digests].filter((digest) => !documents.has(digest));
-    for (const [digest, listed] of await definitionsIn(join(home), missing)) documents.set(digest, listed);
-  }
-  return documents;
 }
 
 /** Starts the servers of a configuration, lists them once and ends them. One that cannot be listed keeps what it has. */

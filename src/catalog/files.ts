@@ -6,7 +6,8 @@
  * `server`, or a manifest of ours.
  * Never: reads the file itself.
  */
-import type { UpstreamLabel } from "../model/ids.js";
+import { catalogManifestFormat } from "../model/catalog.js";
+import { splitToolKey, type UpstreamLabel } from "../model/ids.js";
 import { isJsonObject, type JsonObject } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import type { ListedTool, Tool, ToolDigests } from "../model/tool.js";
@@ -26,44 +27,58 @@ export interface CatalogFileOptions {
 }
 
 /** Never throws: what is not a catalog file has no tools and one problem that says so. */
-export function readCatalogFile(json: unknown, options: CatalogFileOptions = {}): { tools: Tool[]; problems: Problem[] } {
+export function readCatalogFile(json: unknown, options: CatalogFileOptions = {}): CatalogFile {
   const found = findTools(json);
-  if (found === undefined) return { tools: [], problems: [{ code: "catalog-file-unreadable", where: "", text: EXPECTED }] };
+  if (typeof found === "string")
+    return { tools: [], labels: [], problems: [{ code: "catalog-file-unreadable", where: "", text: found }] };
   if (found.kind === "manifest") return readManifest(found.tools, options.documents);
-  return readMembers(found.members, found.server ?? options.label ?? UNNAMED);
+  const server = found.server ?? options.label;
+  const read = readMembers(found.members, server ?? UNNAMED);
+  const isNamed = found.members.length > 0 || server === undefined;
+  return isNamed ? read : { ...read, labels: [foreignLabel(server, new Set())] };
+}
+
+/** What a file has. `labels`: the upstreams whose listing it is; one of them may have no tool that can be read. */
+export interface CatalogFile {
+  readonly tools: Tool[];
+  readonly labels: UpstreamLabel[];
+  readonly problems: Problem[];
 }
 
 const EXPECTED =
   "This is no catalog file: expected a tools/list result, an object with `tools`, an array of tools, or a catalog manifest.";
 
+const ONE_PAGE = "This is one page of a listing (it has a `nextCursor`): bring the tools of all pages into one `tools` array.";
+
 type Found =
   | { readonly kind: "members"; readonly members: readonly unknown[]; readonly server: string | undefined }
   | { readonly kind: "manifest"; readonly tools: Record<string, ToolDigests> };
 
-function findTools(json: unknown): Found | undefined {
+/** A sentence where it is none. A page of a listing is none: what stands on the other pages would read as removed. */
+function findTools(json: unknown): Found | string {
   if (Array.isArray(json)) return { kind: "members", members: json, server: undefined };
-  if (!isJsonObject(json)) return undefined;
+  if (!isJsonObject(json)) return EXPECTED;
   const tools = json["tools"];
   if (Array.isArray(tools)) {
-    const server = json["server"];
+    const { server, nextCursor } = json;
+    if (typeof nextCursor === "string" && nextCursor !== "") return ONE_PAGE;
     return { kind: "members", members: tools, server: typeof server === "string" ? server : undefined };
   }
   const format = json["format"];
   if (isJsonObject(tools) && typeof format === "string" && format.startsWith("catalog-manifest/")) {
+    if (format !== catalogManifestFormat.id)
+      return `It is of format ${format}, and this version of STEWARD reads ${catalogManifestFormat.id}.`;
     const rows = Object.entries(tools).filter(([, row]) => isDigests(row));
     return { kind: "manifest", tools: Object.fromEntries(rows) as unknown as Record<string, ToolDigests> };
   }
-  return isJsonObject(json["result"]) ? findTools(json["result"]) : undefined;
+  return isJsonObject(json["result"]) ? findTools(json["result"]) : EXPECTED;
 }
 
 function isDigests(row: unknown): boolean {
   return isJsonObject(row) && ["contract", "text", "document"].every((name) => typeof row[name] === "string");
 }
 
-function readManifest(
-  tools: Record<string, ToolDigests>,
-  documents: ReadonlyMap<string, ListedTool> | undefined,
-): { tools: Tool[]; problems: Problem[] } {
+function readManifest(tools: Record<string, ToolDigests>, documents: ReadonlyMap<string, ListedTool> | undefined): CatalogFile {
   const known = documents ?? new Map<string, ListedTool>();
   const missing = missingDocuments({ tools }, known);
   const problems = missing.map((key) => ({
@@ -71,14 +86,18 @@ function readManifest(
     where: key,
     text: "The manifest names this tool by digest, and its definition is not stored in this home; it is left out.",
   }));
-  return { tools: [...manifestTools({ tools }, known).values()], problems };
+  const labels = [...new Set(Object.keys(tools).map((key) => splitToolKey(key).label))];
+  return { tools: [...manifestTools({ tools }, known).values()], labels, problems };
 }
 
 /** `server` is the file's word for the upstream, no part of the tool: without it a definition equals the one an upstream lists. */
-function readMembers(members: readonly unknown[], otherwise: string): { tools: Tool[]; problems: Problem[] } {
+function readMembers(members: readonly unknown[], otherwise: string): CatalogFile {
   const byServer = new Map<string, unknown[]>();
+  const named = new Set<string>();
   for (const member of members) {
     const { server, listed } = takeServer(member, otherwise);
+    // What is no object says nothing of whose listing it is in.
+    if (isJsonObject(member)) named.add(server);
     const group = byServer.get(server);
     if (group === undefined) byServer.set(server, [listed]);
     else group.push(listed);
@@ -98,7 +117,7 @@ function readMembers(members: readonly unknown[], otherwise: string): { tools: T
     tools.push(...read.tools);
     problems.push(...read.problems);
   }
-  return { tools, problems };
+  return { tools, labels: [...labels].filter(([server]) => named.has(server)).map(([, label]) => label), problems };
 }
 
 function takeServer(member: unknown, otherwise: string): { server: string; listed: unknown } {

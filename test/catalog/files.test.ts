@@ -9,7 +9,7 @@ const tool = (name: string, more: JsonObject = {}): ListedTool => ({ name, input
 
 describe("a catalog file", () => {
   const shapes: readonly [string, unknown, string[]][] = [
-    ["a tools/list result", { tools: [tool("a")], nextCursor: "x" }, ["file/a"]],
+    ["a tools/list result", { tools: [tool("a")] }, ["file/a"]],
     ["a JSON-RPC answer", { jsonrpc: "2.0", id: 1, result: { tools: [tool("a")] } }, ["file/a"]],
     ["an object with tools and a server", { server: "shop", tools: [tool("a")] }, ["shop/a"]],
     ["an array of tools", [tool("a"), tool("b")], ["file/a", "file/b"]],
@@ -70,5 +70,28 @@ describe("a catalog file", () => {
     const { tools, problems } = readCatalogFile([tool("a"), { server: "x" }, "no tool", tool("b")]);
     expect(tools.map((one) => one.name)).toEqual(["a", "b"]);
     expect(problems).toHaveLength(2);
+  });
+
+  it("says whose listing it is, of upstreams that list nothing as well, and of nobody where nothing says so", () => {
+    const labels = (json: unknown, label?: string) => readCatalogFile(json, label === undefined ? {} : { label }).labels;
+    expect(labels([])).toEqual([]);
+    expect(labels([], "mine")).toEqual(["mine"]);
+    expect(labels({ server: "x", tools: [] }, "mine")).toEqual(["x"]);
+    expect(labels([tool("a", { server: "x" }), { server: "y" }, null], "mine")).toEqual(["x", "y"]);
+    expect(labels([null], "mine")).toEqual([]);
+  });
+
+  it.each([
+    ["one page of a listing", { tools: [tool("a")], nextCursor: "2" }, /nextCursor/],
+    ["a page inside an answer", { jsonrpc: "2.0", id: 1, result: { tools: [], nextCursor: "2" } }, /nextCursor/],
+    [
+      "a manifest of a later format",
+      { format: "catalog-manifest/2", tools: {} },
+      /catalog-manifest\/2.*reads catalog-manifest\/1/,
+    ],
+  ])("is not %s: what it lacks would read as removed", (_what, json, says) => {
+    const { tools, problems } = readCatalogFile(json);
+    expect([tools, problems.map(({ code }) => code)]).toEqual([[], ["catalog-file-unreadable"]]);
+    expect(problems[0]?.text).toMatch(says);
   });
 });

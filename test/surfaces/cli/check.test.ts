@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { gzipSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -117,6 +118,39 @@ describe("steward check", () => {
     expect([kept.drift.removed, kept.skills]).toEqual([[], []]);
   }, 60_000);
 
+  it.each([
+    ["lists nothing", [], ["--label", "shop"]],
+    ["lists nothing, and says so itself", { server: "shop", tools: [] }, []],
+    ["has no tool that could be read", [{ name: 1 }, { title: "no name" }, null], ["--label", "shop"]],
+  ])("takes a server that %s for one whose tools are gone, as a daemon would", async (_what, json, flags) => {
+    const answer = await answerOf("--against", desk.file("nothing.json", json), ...flags);
+    expect(answer.drift.removed.length).toBeGreaterThan(0);
+    expect(answer.drift.removed.every((key) => key.startsWith("shop/"))).toBe(true);
+    expect(skillsOf(answer, "rests").length).toBeGreaterThan(0);
+  });
+
+  it("leaves an upstream alone of which a file has nothing but what is no object", async () => {
+    const only = shopFile(1, (tool) => (tool["server"] === "depot" ? tool : undefined));
+    const answer = await answerOf("--against", desk.file("odd.json", [...only, null, "x"]), "--label", "shop");
+    expect(answer.drift.removed).toEqual([]);
+  });
+
+  it("reads a catalog that is packed with gzip as it reads it unpacked", async () => {
+    const packed = join(desk.folder, "next.json.gz");
+    writeFileSync(packed, gzipSync(readFileSync(next)));
+    const [plain, unpacked] = [await answerOf("--against", next), await answerOf("--against", packed)];
+    expect(unpacked.drift).toEqual(plain.drift);
+    expect(skillsOf(unpacked, "rests")).toEqual(skillsOf(plain, "rests"));
+    expect((await desk.run("catalog", "drift", packed, next)).code).toBe(0);
+  });
+
+  it("names no version of the home that it has not", async () => {
+    const said = await desk.run("check", "--against", "2");
+    expect([said.code, said.err]).toEqual([2, expect.stringMatching(/Version 2 is not kept .*; the present one is 0\./)]);
+    const drift = await desk.run("catalog", "drift", next);
+    expect(drift.out).toMatch(/^what the skills were verified against → /);
+  });
+
   it("changes nothing in the home, not even a folder", async () => {
     const before = footprint(desk.home);
     for (const format of ["text", "json", "markdown", "sarif"]) await desk.run("check", "--against", next, "--format", format);
@@ -125,9 +159,27 @@ describe("steward check", () => {
   });
 
   it("names the file and the way out where it cannot read what it is given", async () => {
+    const [wide, cut] = [join(desk.folder, "wide.json"), join(desk.folder, "cut.gz")];
+    writeFileSync(wide, Buffer.from("\ufeff[]", "utf16le"));
+    writeFileSync(cut, gzipSync(readFileSync(next)).subarray(0, 60));
     const cases: [string, RegExp][] = [
       [join(desk.folder, "none.json"), /none\.json cannot be read/],
       [desk.file("torn.json", '{"tools": ['), /torn\.json, line 1/],
+      [desk.file("nobody.json", []), /nobody\.json has no tool that could be read and names no upstream/],
+      [
+        desk.file("page.json", { result: { tools: [{ name: "a" }], nextCursor: "x" } }),
+        /page\.json: This is one page of a listing/,
+      ],
+      [desk.file("newer.json", { format: "catalog-manifest/9", tools: {} }), /newer\.json: It is of format catalog-manifest\/9/],
+      [
+        desk.file("elsewhere.json", {
+          format: "catalog-manifest/1",
+          tools: { "shop/x": { contract: "a", text: "b", document: "c" } },
+        }),
+        /definitions of 1 of its tools \(shop\/x\) are neither in its home nor in this one/,
+      ],
+      [wide, /wide\.json is encoded as UTF-16/],
+      [cut, /cut\.gz is packed with gzip and cannot be unpacked/],
       [desk.file("other.json", { hello: 1 }), /other\.json.*no catalog file/],
       ["7", /Version 7 is not kept/],
     ];
