@@ -22,6 +22,7 @@ import type { Log } from "./host/log.js";
 import { redactArgs } from "./host/redact.js";
 import { packageVersion } from "./host/starter.js";
 import { watchPaths, type Watching } from "./host/watch.js";
+import { keepConfigNotes } from "./config/notes.js";
 import { watchConfig } from "./config/watch.js";
 import { createEmbeddings } from "./manager/embeddings.js";
 import { openVectorCache } from "./manager/embeddings-cache.js";
@@ -36,7 +37,6 @@ import type { GraphAddon } from "./retrieve/nominate.js";
 import { splitToolKey, type SkillName } from "./model/ids.js";
 import type { Operations, UpstreamAnnouncement } from "./model/operations.js";
 import type { Clock, Manager, Upstreams } from "./model/ports.js";
-import type { Problem } from "./model/problem.js";
 import { lockFormat, type LockEntry } from "./model/skill.js";
 import type { ListedTool } from "./model/tool.js";
 import { NO_EMBEDDER, type EmbeddedText } from "./model/vectors.js";
@@ -106,8 +106,8 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   const version = packageVersion();
   let config = await readConfig(home, { env: options.env, main: options.main });
   const ground = await store.read();
-  const problems: Problem[] = [...ground.problems, ...config.problems];
-  for (const problem of problems) log.warn(`${problem.where}: ${problem.text}`);
+  const notes = keepConfigNotes(config);
+  for (const problem of [...ground.problems, ...notes.problems()]) log.warn(`${problem.where}: ${problem.text}`);
   const report = (level: "info" | "warn" | "error", text: string, data?: Record<string, unknown>): void => log[level](text, data);
   const steward = createSteward({ world: rebuild(ground, started), store, log: report });
   steward.onEffect((effect) => {
@@ -141,7 +141,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     home,
     version,
     started,
-    problems,
+    problems: () => [...ground.problems, ...notes.problems()],
     embedder,
     memory: createMemory(),
     calls: createCallLog({ steward, clock, redact, log: report, flowKey: base32(32) }),
@@ -177,7 +177,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
       log.warn(`watching ${home} failed; edits are seen at the next start: ${String(error)}`);
     const skills = watchPaths([join(home, "skills")], () => void takeHandEdits(desk).catch(failed), failed);
     const configuration = watchConfig(home, { env: options.env, main: options.main }, (move) => {
-      if (move.kind === "unreadable") log.error(`${move.fault.message} The last good configuration stays in force.`);
+      if (move.kind === "unreadable") log.error(notes.unreadable(move.fault).text);
       else void reconfigure(move.config).catch(failed);
     });
     return [skills, configuration];
@@ -189,7 +189,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   }
 
   async function reconfigure(next: Config): Promise<void> {
-    for (const problem of next.problems) log.warn(`${problem.where}: ${problem.text}`);
+    for (const problem of notes.read(next)) log.warn(`${problem.where}: ${problem.text}`);
     config = next;
     await steward.post(configuredEvent(next, clock.now(), false));
     if (options.upstreams) await upstreams.configure(next.upstreams);

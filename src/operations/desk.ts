@@ -36,7 +36,8 @@ export interface Desk {
   readonly version: string;
   readonly started: string;
   /** What reading the home and the configuration found. */
-  readonly problems: readonly Problem[];
+  /** What is imperfect in the home and its configuration, as it was read last. */
+  readonly problems: () => readonly Problem[];
   readonly embedder: Embedder;
   readonly memory: DeskMemory;
   readonly calls: CallLog;

@@ -39,4 +39,33 @@ describe("a running daemon", () => {
     expect(await get<unknown>("/v1/upstreams")).toEqual(before);
     expect((await fetch(`${daemon.url}/readyz`)).status).toBe(200);
   });
+
+  it("says which saved settings wait for its next start, and that a broken file left the last good one in force", async () => {
+    home = newHome();
+    const place = join(home, "config/steward.json");
+    mkdirSync(join(home, "config"));
+    const save = (steward: object): void => writeFileSync(place, JSON.stringify({ mcpServers: {}, steward }));
+    save({});
+    daemon = await startDaemon(home, []);
+    await daemon.ready();
+    const problems = async (): Promise<string[]> =>
+      (await get<{ problems: { code: string; where: string }[] }>("/v1/health")).problems.map(
+        ({ code, where }) => `${code} ${where}`,
+      );
+    const shown = (expected: readonly string[]) => async (): Promise<boolean> =>
+      JSON.stringify(await problems()) === JSON.stringify(expected);
+    expect(await problems()).toEqual([]);
+    const waiting = ["steward.manager", "steward.policy.requestBytes"].map(
+      (key) => `config-at-next-start config/steward.json: ${key}`,
+    );
+    save({
+      policy: { requestBytes: 10_000_000, resultBytes: 1_000 },
+      manager: { kind: "llm", baseUrl: "http://127.0.0.1:9/v1", model: "m" },
+    });
+    await until(shown(waiting), "the settings that wait are named");
+    writeFileSync(place, "{");
+    await until(shown([...waiting, "config-unreadable config/steward.json"]), "the broken file is named");
+    save({ policy: { resultBytes: 1_000 } });
+    await until(shown([]), "nothing waits and nothing is broken any more");
+  });
 });
