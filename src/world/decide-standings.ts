@@ -15,7 +15,7 @@ import type { Known } from "./world.js";
 
 /** Recomputes the standings that the given tools and skills can move, and writes down those that did. */
 export function settleStandings(draft: Draft, cause: { tools?: Iterable<ToolKey>; skills?: Iterable<SkillName> }): void {
-  const reached = new Set<SkillName>(skillsReaching(draft.world.graph, cause.tools ?? []));
+  const reached = new Set<SkillName>(skillsReaching(draft.world.graph, withPredecessors(draft.known, cause.tools ?? [])));
   // Skills of this very decision are not in the graph yet; the graph is of the moment before.
   for (const name of dependants(draft.known, [...(cause.skills ?? []), ...reached])) reached.add(name);
   const before = draft.known.standings;
@@ -26,6 +26,18 @@ export function settleStandings(draft: Draft, cause: { tools?: Iterable<ToolKey>
   const questions = [...tally.wanted.values()].slice(0, SAMPLE_LIMITS.questionsAtOnce);
   if (questions.length > 0) draft.effects.push({ kind: "run-patterns", questions });
   announce(draft, before);
+}
+
+/** The tools, and those that left and lead to one of them: what stands in for a tool is part of why its skills stand as they do. */
+function withPredecessors(known: Known, tools: Iterable<ToolKey>): Set<ToolKey> {
+  const all = new Set(tools);
+  if (known.lineage.size === 0) return all;
+  const before = new Map<string, ToolKey[]>();
+  for (const link of known.lineage.values())
+    for (const to of link.to) before.set(to, [...(before.get(to) ?? []), link.from as ToolKey]);
+  // A set takes what is added while it is walked; a catalog that went back makes a circle, which ends here.
+  for (const tool of all) for (const from of before.get(tool) ?? []) all.add(from);
+  return all;
 }
 
 function writeStandings(draft: Draft, skills: Iterable<SkillName>, tally: PatternTally): void {
