@@ -1,6 +1,6 @@
 /**
  * What rules propose: rebinds through lineage and moved parameters for skills that are due, skills that evidence teaches, tool skills
- * for tools that came.
+ * for tools that came, and shorter ways that they open.
  *
  * Owns: which edit would mend a skill, and whether that edit is certain or for a person to look at.
  * Speaks: MaintenanceInput in, ProposedEdit out; every edit carries its evidence.
@@ -17,6 +17,7 @@ import { rewriteTool } from "../skills/rewrite.js";
 import { parseSkill } from "../skills/text.js";
 import { extractSkills } from "./extract/extract.js";
 import { withArguments } from "./arguments.js";
+import { shorterWays } from "./shorter.js";
 import { mapsSafely, movedParameters, newRequired } from "./mapping.js";
 import { toolSkills } from "./tool-skills.js";
 
@@ -33,7 +34,8 @@ export function proposeByRules(input: MaintenanceInput): ProposedEdit[] {
   const mended = edits.filter((edit) => !anew.has(edit.skill));
   const ofTools = toolSkills(input, mended);
   const written = new Set(ofTools.map((edit) => edit.skill));
-  return [...mended.filter((edit) => !written.has(edit.skill)), ...learnt, ...ofTools];
+  const made = [...mended.filter((edit) => !written.has(edit.skill)), ...learnt, ...ofTools];
+  return [...made, ...shorterWays(input, made)];
 }
 
 function isEditable(due: DueSkill, input: MaintenanceInput): boolean {

@@ -188,6 +188,8 @@ export interface MaintenanceInput {
   readonly links: readonly LineageLink[];
   readonly skills: ReadonlyMap<SkillName, import("./skill.js").Skill>;
   readonly rejected: ReadonlySet<string>;
+  /** Skills that a person pinned, due or not. */
+  readonly pinned?: ReadonlySet<string>;
   /** Trajectories with an outcome: what there is to learn from, oldest first. */
   readonly proofs: readonly Proof[];
   /** `frozen`: planning skills stay as they were extracted; nothing adds or edits one. */

@@ -48,6 +48,7 @@ export function maintenanceInput(
     links: [...known.lineage.values()],
     skills: known.library.skills,
     rejected: new Set(known.rejected.keys()),
+    pinned: new Set(known.pinned.keys()),
     proofs,
     planning: known.policy.maintainPlanning,
   };

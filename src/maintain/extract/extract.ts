@@ -61,6 +61,17 @@ function libraryWith(input: MaintenanceInput, edits: readonly ProposedEdit[]): L
   return library;
 }
 
+/** A skill that was learnt from these very runs ends in another call by now: a person took a shorter way to the same end. */
+function isDoneOtherwise(library: Library, ending: string, way: Candidate): boolean {
+  const ends = new Set(way.needs.map((need) => `${need.trace.proof.digest} ${need.ending.seq}`));
+  return [...library.values()].some(
+    (skill) =>
+      skill.tier === "atomic" &&
+      lastTool(skill) !== ending &&
+      skill.contract.evidence.some(({ trajectory, steps }) => ends.has(`${trajectory} ${steps.at(-1) ?? 0}`)),
+  );
+}
+
 interface Ground {
   /** Verified failures by the way they went. */
   readonly failures: ReadonlyMap<string, number>;
@@ -76,7 +87,7 @@ function atomicEdits(library: Library, candidates: readonly Candidate[], ground:
   }
   for (const [ending, ways] of [...byEnding].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const best = bestWay(ways);
-    if (best === undefined) continue;
+    if (best === undefined || isDoneOtherwise(library, ending, best)) continue;
     const edit = editFor(library, ending, best, ground);
     if (edit === undefined) continue;
     edits.push(edit);
