@@ -5,15 +5,15 @@
  * as it is and named. The record is written first with both what was and what will be ours, so that a process that dies in between
  * leaves no copy that nobody knows.
  */
-import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { sha256 } from "../catalog/canonical.js";
-import { ensureFolder, nodeFiles, writeAtomic, type Files } from "../host/files.js";
+import { ensureFolder, errorCode, nodeFiles, writeAtomic, type Files } from "../host/files.js";
 import { isDotPath, pathProblem } from "../host/paths.js";
 import { handoutFormat, type Handout } from "../model/handout.js";
 import type { Problem } from "../model/problem.js";
 import { renderDocument } from "../store/documents.js";
-import type { HandedOut } from "../surfaces/cli/access.js";
+import { CliFault, type HandedOut } from "../surfaces/cli/access.js";
 
 const RECORD = ".steward-handout.json";
 
@@ -25,6 +25,7 @@ export async function handOut(
   files: Files = nodeFiles(),
 ): Promise<HandedOut> {
   const problems: Problem[] = [];
+  await prepareFolder(files, root);
   const before = readRecord(root, problems);
   const names = [...new Set([...Object.keys(before.skills), ...Object.keys(skills)])].sort();
   const free = names.filter((name) => isFree(root, name, before.skills[name], skills[name], problems));
@@ -37,7 +38,6 @@ export async function handOut(
     if (free.includes(name) && next !== undefined) after[name] = digests(next);
     else if (!free.includes(name) && was !== undefined) kept[name] = was;
   }
-  await ensureFolder(files, root, "/");
   await writeRecord(files, root, { ...before.skills, ...after });
   const removed: string[] = [];
   for (const name of free) {
@@ -77,6 +77,18 @@ function isFree(root: string, name: string, ours: Texts | undefined, next: Texts
         "folder-changed",
         "Somebody changed it since it was handed out; it is left as it is. Move it away to have it written anew.",
       );
+}
+
+/** Throws a CliFault that says what is in the way, before anything is written. */
+async function prepareFolder(files: Files, root: string): Promise<void> {
+  const shown = resolve(root);
+  try {
+    await ensureFolder(files, root, "/");
+    if (!statSync(root).isDirectory()) throw Object.assign(new Error("a file is there"), { code: "ENOTDIR" });
+    accessSync(root, constants.W_OK);
+  } catch (error) {
+    throw new CliFault(`${shown} cannot be written to as a folder (${errorCode(error) ?? String(error)}); give another one.`);
+  }
 }
 
 function filesBelow(folder: string): string[] {

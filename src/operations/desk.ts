@@ -54,6 +54,8 @@ export interface DeskMemory {
   readonly turns: Map<string, Promise<unknown>>;
   /** Maintenance runs under way, oldest first. */
   readonly runs: Map<string, Running>;
+  /** The skill folders as they were looked at last: what they were, and why some of them were not taken up. */
+  readonly folders: { seen: string; refused: readonly Problem[] };
   /** Kept whole results by id, oldest first. */
   readonly results: Map<string, string>;
 }
@@ -64,7 +66,14 @@ const SESSIONS_MOST = 10_000;
 export const RESULTS_MOST_BYTES = 64 * 1024 * 1024;
 
 export function createMemory(): DeskMemory {
-  return { pins: new Map(), sessions: new Map(), turns: new Map(), results: new Map(), runs: new Map() };
+  return {
+    pins: new Map(),
+    sessions: new Map(),
+    turns: new Map(),
+    results: new Map(),
+    runs: new Map(),
+    folders: { seen: "", refused: [] },
+  };
 }
 
 /** Runs `work` after all earlier work of the same episode, whether that failed or not. */

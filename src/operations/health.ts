@@ -25,7 +25,7 @@ export function healthOf(desk: Desk): Health {
     tools: world.catalog.tools.size,
     skills: { active, inactive: world.library.skills.size - active },
     upstreams: presence.sort((a, b) => (a.label < b.label ? -1 : 1)),
-    problems: [...desk.problems(), ...[...world.intake.values()].flat()],
+    problems: [...desk.problems(), ...[...world.intake.values()].flat(), ...desk.memory.folders.refused],
     retrieval: { vectors: desk.embedder.status() },
   };
 }

@@ -7,6 +7,7 @@ import type { Problem } from "../model/problem.js";
 import type { LockEntry, Skill } from "../model/skill.js";
 import { UNSETTLED } from "../model/standing.js";
 import { pathsOf } from "../graph/reach.js";
+import { skillDigest } from "../skills/digest.js";
 import { planImport } from "../skills/import.js";
 import { lintLibrary } from "../skills/lint.js";
 import type { World } from "../world/world.js";
@@ -123,17 +124,38 @@ export async function importSkills(
   });
   return {
     imported: (answer["written"] as string[] | undefined) ?? [],
-    problems: [...plan.problems, ...((answer["problems"] as unknown as Problem[] | undefined) ?? [])],
+    problems: [...plan.problems, ...newTo(plan.problems, (answer["problems"] as unknown as Problem[] | undefined) ?? [])],
     revision: desk.steward.world().library.revision,
   };
+}
+
+/** What reading a folder found was told with the path it was found at; the folder's name here tells nothing more. */
+function newTo(told: readonly Problem[], problems: readonly Problem[]): Problem[] {
+  const known = new Set(told.map(({ code, text }) => `${code} ${text}`));
+  return problems.filter(({ code, text }) => !RENAMED.has(code) && !known.has(`${code} ${text}`));
 }
 
 /** What people did to the skill folders while the daemon runs or was down. */
 export async function takeHandEdits(desk: Desk): Promise<readonly Problem[]> {
   const { written, missing, problems } = await desk.store.readHandEdits();
+  const { folders } = desk.memory;
+  // What was not taken up lies there still: it is told once, and looked at again when anything moved.
+  const look = (): string =>
+    JSON.stringify([
+      desk.steward.world().library.revision,
+      written.map(({ folder, files }) => [folder, skillDigest(files)]),
+      missing,
+      problems,
+    ]);
+  if (folders.seen === look()) return folders.refused;
   for (const problem of problems) desk.log("warn", `${problem.where}: ${problem.text}`);
-  if (written.length === 0 && missing.length === 0) return problems;
-  const answer = await desk.steward.post({ kind: "skills-written", at: desk.clock.now(), by: "human", written, missing });
+  const nothing = written.length === 0 && missing.length === 0;
+  const answer = nothing
+    ? {}
+    : await desk.steward.post({ kind: "skills-written", at: desk.clock.now(), by: "human", written, missing });
+  const refused = (answer["refused"] as unknown as Problem[] | undefined) ?? [];
+  folders.refused = [...problems, ...refused];
+  folders.seen = look();
   return [...problems, ...((answer["problems"] as unknown as Problem[] | undefined) ?? [])];
 }
 
@@ -182,7 +204,7 @@ export function lintSkills(desk: Desk): readonly Problem[] {
   // Label before name is how we know it here; the upstream's own name in the file is right where it is served.
   const renamed = new Set([...servings({ upstreamSkills }).keys()].map((name) => `${name}/SKILL.md`));
   const own = lintLibrary(library).filter(({ code, where }) => !(RENAMED.has(code) && renamed.has(where)));
-  return [...own, ...unread];
+  return [...own, ...unread, ...desk.memory.folders.refused];
 }
 
 /** Why a skill stands as it does: every tool and skill it rests on, the way there, and what stands at its end. */

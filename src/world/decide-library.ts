@@ -6,12 +6,12 @@ import { Fault } from "../model/fault.js";
 import type { Event } from "../model/event.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { Problem } from "../model/problem.js";
-import type { Contract, Skill } from "../model/skill.js";
+import type { Contract, Skill, WrittenSkill } from "../model/skill.js";
 import type { ListedTool } from "../model/tool.js";
 import { lintSkill } from "../skills/lint.js";
 import { CONTRACT_PATH, writeContract } from "../skills/contract.js";
 import { withInferred } from "../skills/infer.js";
-import { parseSkill } from "../skills/text.js";
+import { NAME_RULE, parseSkill } from "../skills/text.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
 import { dependants } from "./known.js";
@@ -37,16 +37,20 @@ export function decideSkillsWritten(draft: Draft, event: Of<"skills-written">): 
   /** Skills of this event that come in: two of them may use each other. */
   const accepted: Skill[] = [];
   const problems: Problem[] = [];
-  for (const written of event.written) {
+  /** Why a folder was not taken up, one each. */
+  const refused: Problem[] = [];
+  for (const written of ownFoldersFirst(event.written)) {
     const { skill, problems: found } = parseSkill(written, event.by);
     problems.push(...found);
-    if (skill === undefined) continue;
-    const blocked = problemWithSkill(draft.known, skill, accepted);
-    if (blocked !== undefined) problems.push(blocked);
-    else {
-      accepted.push(skill);
-      writes.push(writeOf(draft.known, skill, event));
-    }
+    const why =
+      skill === undefined
+        ? found.at(-1)
+        : (doubled(draft.known, skill, written, event, accepted) ?? problemWithSkill(draft.known, skill, accepted));
+    if (skill !== undefined && why !== undefined) problems.push(why);
+    if (why !== undefined) refused.push(withStanding(draft.known, written, why));
+    if (skill === undefined || why !== undefined) continue;
+    accepted.push(skill);
+    writes.push(writeOf(draft.known, skill, event));
   }
   for (const name of event.missing) {
     const skill = draft.known.library.skills.get(name);
@@ -69,12 +73,45 @@ export function decideSkillsWritten(draft: Draft, event: Of<"skills-written">): 
   for (const problem of problems) draft.effects.push({ kind: "log", level: "warn", text: `${problem.where}: ${problem.text}` });
   draft.answer = {
     problems: problems.map(({ code, where, text }) => ({ code, where, text })),
+    refused: refused.map(({ code, where, text }) => ({ code, where, text })),
     written: writes.map((write) => write.name),
     revision: draft.known.library.revision,
   };
   if (writes.length === 0) return;
   applyWrites(draft, writes, event.by === "human" ? "hand edit" : event.by, event.definitions);
   draft.answer = { ...draft.answer, revision: draft.known.library.revision };
+}
+
+/**
+ * A folder under `skills/` that cannot have its skill's name is read once, and the skill has a folder of its own from then on: to take
+ * the first one up again with every look would write over edits of the other, for ever.
+ */
+function doubled(
+  known: Known,
+  skill: Skill,
+  { folder }: WrittenSkill,
+  { by }: Of<"skills-written">,
+  accepted: readonly Skill[],
+): Problem | undefined {
+  const isThere = known.library.skills.has(skill.name) || accepted.some(({ name }) => name === skill.name);
+  if (by !== "human" || folder === skill.name || !isThere) return undefined;
+  return {
+    code: "skill-folder-doubled",
+    where: `skills/${folder}`,
+    text: `The skill is known as \`${skill.name}\` and lives in skills/${skill.name}: edit it there and take this folder away.`,
+  };
+}
+
+/** Folders that can have their skill's name go before those that cannot: two of one name are the first kind's. */
+function ownFoldersFirst(written: readonly WrittenSkill[]): readonly WrittenSkill[] {
+  const isOwn = ({ folder }: WrittenSkill): boolean => NAME_RULE.test(folder);
+  return [...written.filter(isOwn), ...written.filter((one) => !isOwn(one))];
+}
+
+/** A person has to know what an edit that was not taken up leaves in force. */
+function withStanding(known: Known, { folder }: WrittenSkill, problem: Problem): Problem {
+  const stays = known.library.skills.has(folder as SkillName) ? " What stood before the edit stays in force." : "";
+  return { ...problem, text: `${problem.text}${stays}` };
 }
 
 /** Dependencies read out of the prose of a skill that states none are written down as inferred, not asserted. */

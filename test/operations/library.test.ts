@@ -1,4 +1,7 @@
 /** What people do to the library, through a whole house. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { closeHouses, makeHome, openHouse, person } from "../house.js";
 
@@ -23,4 +26,91 @@ describe("skills that come in together", () => {
       expect(problems.map(({ code }) => code)).toContain("skill-cycle");
     },
   );
+});
+
+describe("skill folders that a person leaves in a home", () => {
+  const text = (name: string, body = "Do it."): string => `---\nname: ${name}\ndescription: Does it.\n---\n\n${body}\n`;
+  const look = async (home: string, folders: Readonly<Record<string, string>>) => {
+    for (const [folder, content] of Object.entries(folders)) {
+      mkdirSync(join(home, "skills", folder), { recursive: true });
+      writeFileSync(join(home, "skills", folder, "SKILL.md"), content);
+    }
+    const house = await openHouse(home);
+    const problems = await house.operations.lintSkills();
+    const { revision, skills } = house.steward.world().library;
+    const bodies = Object.fromEntries([...skills].map(([name, skill]) => [name, skill.body]));
+    const health = house.operations.health().problems;
+    await house.stop();
+    return { revision, bodies, health, codes: problems.map(({ code, where }) => `${where} ${code}`) };
+  };
+
+  it("come to rest whatever they are called: a second look at the same folders makes no revision", async () => {
+    const folder = fc.constantFrom(
+      "upper",
+      "UPPER",
+      "Two Words",
+      "two-words",
+      "ünï",
+      "a_b",
+      "x",
+      "-",
+      "CON",
+      "a.b",
+      "plan-",
+      "日本",
+    );
+    const content = fc.constantFrom(text("upper"), text("UPPER"), text("x", "Call `a/b`."), "broken", "---\n---\n", "");
+    const folders = fc.uniqueArray(fc.tuple(folder, content), { selector: ([name]) => name, minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(folders, async (given) => {
+        const home = makeHome([]);
+        const first = await look(home, Object.fromEntries(given));
+        const second = await look(home, {});
+        expect([second.revision, second.bodies]).toEqual([first.revision, first.bodies]);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it("and that cannot have their skill's name are read once: edits of the folder that it got are never written over", async () => {
+    const home = makeHome([]);
+    expect((await look(home, { UPPER: text("UPPER") })).bodies).toEqual({ upper: "Do it." });
+    const edited = await look(home, { upper: text("upper", "Done better.") });
+    expect(edited.bodies).toEqual({ upper: "Done better." });
+    expect(edited.codes).toContain("skills/UPPER skill-folder-doubled");
+    expect((await look(home, {})).bodies).toEqual({ upper: "Done better." });
+  });
+
+  it("and of which two would be one skill are taken once, the one of its own name before others, and the other is named", async () => {
+    const folders = { "a.b": text("a.b", "First."), a_b: text("a_b", "No."), UP: text("UP", "No."), up: text("up", "Yes.") };
+    const { bodies, codes } = await look(makeHome([]), folders);
+    expect(bodies).toEqual({ "a-b": "First.", up: "Yes." });
+    for (const left of ["UP", "a_b"]) expect(codes).toContain(`skills/${left} skill-folder-doubled`);
+  });
+
+  it("in a state that cannot be read are named by lint and health as long as they are, and what stood before stays", async () => {
+    const home = makeHome([]);
+    await look(home, { pdf: text("pdf") });
+    const broken = await look(home, { pdf: "broken", newone: "---\nname: x\n" });
+    expect(broken.bodies).toEqual({ pdf: "Do it." });
+    expect(broken.codes.filter((one) => one.includes("front-matter"))).toEqual([
+      "newone/SKILL.md front-matter-open",
+      "pdf/SKILL.md front-matter-missing",
+    ]);
+    expect(broken.health.find(({ where }) => where === "pdf/SKILL.md")?.text).toContain("stays in force");
+    const mended = await look(home, { pdf: text("pdf", "Mended."), newone: text("newone") });
+    expect(mended.codes.filter((one) => one.includes("front-matter"))).toEqual([]);
+    expect(mended.bodies).toEqual({ pdf: "Mended.", newone: "Do it." });
+  });
+});
+
+describe("an import", () => {
+  it("says each thing that is odd about a folder once", async () => {
+    const house = await openHouse(makeHome([]));
+    const files = { "SKILL.md": "\uFEFF---\r\nname: Bad Name!\r\ndescription: It is: fine\r\n---\r\nDo it.\r\n" };
+    const { imported, problems } = await house.operations.importSkills([{ folder: "Bad Name!", files, origin: "/x/y" }], person);
+    expect(imported).toEqual(["bad-name"]);
+    expect(problems.map(({ code }) => code).sort()).toEqual([...new Set(problems.map(({ code }) => code))].sort());
+    for (const { where } of problems) expect(where).toContain("/x/y");
+  });
 });

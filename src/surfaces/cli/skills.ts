@@ -63,6 +63,7 @@ export function addSkillVerbs(verbs: Verbs): void {
         for (const reason of listOf(standing["reasons"])) print.line(`  ${textOf(reason["text"])}`);
         const origin = objectOf(skill["origin"]);
         if (origin["upstream"] !== undefined) print.line(`  taken from ${textOf(origin["upstream"])} (${textOf(origin["uri"])})`);
+        for (const line of contractShown(objectOf(skill["contract"]))) print.line(`  ${line}`);
         print.line("");
         print.line(textOf(skill["text"]));
       }),
@@ -189,6 +190,16 @@ export function addSkillVerbs(verbs: Verbs): void {
         );
       }),
     );
+}
+
+/** What a skill needs of tools and of other skills, a line each. */
+function contractShown(contract: JsonObject): string[] {
+  const needs = listOf(contract["requires"]).map((need) => {
+    const params = textsOf(need["params"]);
+    const marks = ["optional", "inferred"].filter((mark) => need[mark] === true);
+    return `needs ${textOf(need["tool"])}${params.length > 0 ? `, sets ${params.join(", ")}` : ""}${marks.length > 0 ? ` (${marks.join(", ")})` : ""}`;
+  });
+  return [...needs, ...textsOf(contract["uses"]).map((skill) => `builds on ${skill}`)];
 }
 
 /** Who brought it: the upstream that serves it, else how it came in. */

@@ -106,6 +106,22 @@ describe("steward skills import", () => {
     expect((await desk.run("skills", "import", join(desk.folder, "empty"))).err).toContain("No SKILL.md was found");
     expect((await desk.run("skills", "import", join(desk.folder, "empty"), "--ref", "v1")).code).toBe(2);
   });
+
+  it("shows with a skill what it needs of tools and skills", async () => {
+    const contract = {
+      format: "contract/1",
+      requires: [{ tool: "shop/get_order", contractDigest: "", params: ["order_id"], reads: [], optional: true }],
+      uses: ["other"],
+      produces: [],
+      evidence: [],
+    };
+    put(join(desk.folder, "box/notes/SKILL.md"), skillText("notes"));
+    put(join(desk.folder, "box/notes/references/contract.json"), JSON.stringify(contract));
+    await desk.run("skills", "import", join(desk.folder, "box"));
+    const { out } = await desk.run("skills", "show", "notes");
+    expect(out).toContain("needs shop/get_order, sets order_id (optional)");
+    expect(out).toContain("builds on other");
+  });
 });
 
 describe("steward skills export", () => {
@@ -152,6 +168,18 @@ describe("steward skills export", () => {
     expect(existsSync(join(client(), "other"))).toBe(false);
     expect(existsSync(join(client(), "notes/references"))).toBe(false);
     expect(readFileSync(join(client(), "notes/SKILL.md"), "utf8")).toContain("Other words.");
+  });
+
+  it("says what is in the way where the place is no folder that can be written to, whatever it is", async () => {
+    put(join(desk.folder, "box/notes/SKILL.md"), skillText("notes"));
+    await desk.run("skills", "import", join(desk.folder, "box"));
+    put(join(desk.folder, "file"), "x");
+    symlinkSync(join(desk.folder, "nowhere/at/all"), join(desk.folder, "dangling"));
+    for (const place of ["file", "file/below", "file/far/below", "dangling"]) {
+      const said = await desk.run("skills", "export", join(desk.folder, place));
+      expect([said.code, said.err], place).toEqual([1, expect.stringContaining("cannot be written to as a folder")]);
+      expect(said.err, place).toContain(join(desk.folder, place));
+    }
   });
 });
 
