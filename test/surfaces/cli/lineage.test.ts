@@ -76,8 +76,8 @@ describe("steward catalog lineage", () => {
 
   it.each([
     [["show"], 2, "catalog lineage show <link>"],
-    [["show", "zzzz"], 1, "There is no link zzzz"],
-    [["show", "a"], 1, "There is no link a"],
+    [["show", "zzzz"], 2, "There is no link zzzz"],
+    [["show", "a"], 2, "There is no link a"],
     [["confirm"], 2, "catalog lineage confirm <link>"],
   ])("says what is wrong with `catalog lineage %s`", async (argv, code, text) => {
     const said = await run("catalog", "lineage", ...argv);
