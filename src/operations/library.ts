@@ -5,7 +5,7 @@ import type { SkillName, ToolKey } from "../model/ids.js";
 import type { Caller, GraphWhy, SkillDetail, SkillRevision, SkillSummary } from "../model/operations.js";
 import type { Problem } from "../model/problem.js";
 import type { LockEntry, Skill } from "../model/skill.js";
-import { UNSETTLED } from "../model/standing.js";
+import { UNSETTLED, type Standing } from "../model/standing.js";
 import { pathsOf } from "../graph/reach.js";
 import { skillDigest } from "../skills/digest.js";
 import { planImport } from "../skills/import.js";
@@ -207,6 +207,16 @@ export function lintSkills(desk: Desk): readonly Problem[] {
   return [...own, ...unread, ...desk.memory.folders.refused];
 }
 
+/** A skill that is taken from an upstream rests on being served there too. */
+function servedBy(world: World, skill: Skill, standing: Standing): GraphWhy["paths"] {
+  const serving = servingOf(world, skill);
+  if (serving === undefined) return [];
+  const on = `upstream:${serving.label}`;
+  const reason = standing.reasons.find((candidate) => candidate.on === on);
+  const text = reason?.text ?? `serves it as ${serving.taken.uri}`;
+  return [{ path: [skill.name, on], level: reason?.level ?? "compatible", text }];
+}
+
 /** Why a skill stands as it does: every tool and skill it rests on, the way there, and what stands at its end. */
 export function whyOf(world: World, name: string): GraphWhy {
   const skill = requireSkill(world, name);
@@ -222,5 +232,5 @@ export function whyOf(world: World, name: string): GraphWhy {
       text: reason?.text ?? fallback,
     };
   });
-  return { skill: skill.name, standing, paths };
+  return { skill: skill.name, standing, paths: [...servedBy(world, skill, standing), ...paths] };
 }

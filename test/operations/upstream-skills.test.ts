@@ -49,9 +49,11 @@ interface Scene {
   readonly home: string;
   readonly house: House;
   serve(next: Served): void;
+  /** Writes another setting for the upstream's skills. */
+  write(skills: string): void;
   reopen(skills?: string): Promise<House>;
 }
-async function scene(first: Served, options: { skills?: string; page?: number } = {}): Promise<Scene> {
+async function scene(first: Served, options: { skills?: string; watch?: boolean } = {}): Promise<Scene> {
   const home = makeHome([]);
   const folder = mkdtempSync(join(tmpdir(), "steward-serving-"));
   folders.push(folder);
@@ -73,7 +75,7 @@ async function scene(first: Served, options: { skills?: string; page?: number } 
       main: "",
       log: silentLog,
       upstreams: true,
-      watch: false,
+      watch: options.watch === true,
     });
     open.push(house);
     return house;
@@ -84,6 +86,7 @@ async function scene(first: Served, options: { skills?: string; page?: number } 
     home,
     house,
     serve,
+    write,
     async reopen(skills) {
       for (const one of open.splice(0)) await one.stop();
       if (skills === "gone") write("import", []);
@@ -170,6 +173,8 @@ describe("skills of an upstream that are to be taken in", () => {
     const forwarding = await reopen("forward");
     expect(standingOf(forwarding, "docs-pdf")?.reasons[0]?.text).toContain("steward.upstreams.docs.skills");
     expect(forwarding.operations.skillWithheld("docs", "skill://office/pdf/SKILL.md", "skill")).toBeUndefined();
+    const why = await forwarding.operations.why("docs-pdf");
+    expect(why.paths[0]).toMatchObject({ path: ["docs-pdf", "upstream:docs"], level: "breaking" });
     const gone = await reopen("gone");
     expect(standingOf(gone, "docs-pdf")).toMatchObject({ standing: "inactive", because: "unserved" });
     const back = await reopen("import");
@@ -236,6 +241,19 @@ describe("skills of an upstream that are to be taken in", () => {
     await house.operations.sync("docs");
     await until(() => skillIn(house, "docs-pdf")?.contract.requires.some(({ tool }) => tool === "docs/convert_file"));
     expect((await house.operations.skills({}))[0]?.origin?.upstream).toBe("docs");
+  });
+
+  it("come, rest and come back as the setting is changed under a running daemon", async () => {
+    const { house, write } = await scene(serving({ pdf: { "SKILL.md": skillText("pdf") } }), { skills: "forward", watch: true });
+    await house.operations.sync("docs");
+    expect(skillIn(house, "docs-pdf")).toBeUndefined();
+    write("import");
+    await taken(house, "docs-pdf");
+    expect((await house.operations.why("docs-pdf")).paths[0]?.text).toBe("serves it as skill://office/pdf/SKILL.md");
+    write("off");
+    await until(() => standingOf(house, "docs-pdf")?.because === "unserved");
+    write("import");
+    await until(() => standingOf(house, "docs-pdf")?.standing === "active");
   });
 
   it("are left alone where nobody asked for them: forwarded by default, neither listed nor read where they are off", async () => {
