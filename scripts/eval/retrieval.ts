@@ -133,6 +133,9 @@ function setFigures({ bench, trials }: Result, k: number): Record<string, number
           ),
     silent: of((t) => (t.shown === 0 ? 1 : 0)),
     falseGold: of((t) => (t.withoutGold.answered ? 1 : 0)),
+    doubted: of((t) => (t.doubted ? 1 : 0)),
+    doubtedGold: of((t) => (t.withoutGold.doubted ? 1 : 0)),
+    doubtedServers: mean(servers.map(({ doubted }) => (doubted ? 1 : 0))),
     falseServers: mean(servers.map(({ answered }) => (answered ? 1 : 0))),
   };
 }
@@ -163,6 +166,9 @@ const ABSENCE: readonly (readonly [title: string, key: string])[] = [
   ["silent, all there", "silent"],
   ["false answers, gold gone", "falseGold"],
   ["servers gone", "falseServers"],
+  ["called weak or silent, all there", "doubted"],
+  ["gold gone", "doubtedGold"],
+  ["servers gone", "doubtedServers"],
 ];
 
 function print(results: readonly Result[], harder: Result | undefined): void {

@@ -31,6 +31,8 @@ export interface Trial {
   readonly fixedF1: readonly number[];
   /** The first tool is wrong and a look-alike of a right one. */
   readonly confused: boolean;
+  /** Nothing is answered with everything there, or the answer is called weak. */
+  readonly doubted: boolean;
   /** Strength of the answer with everything there, without the gold tools, without their servers. */
   readonly strength: number;
   readonly withoutGold: Absence;
@@ -42,6 +44,8 @@ export interface Absence {
   readonly strength: number;
   /** Something was answered although nothing right was there. */
   readonly answered: boolean;
+  /** Nothing was answered, or the answer was called weak. */
+  readonly doubted: boolean;
 }
 
 export interface Bench {
@@ -71,7 +75,8 @@ export function tryQuery(bench: Bench, query: SetQuery): Trial {
   const { text, gold } = query;
   const whole = searchTools(index, text, { limit: FIXED.length, whole: true, scoring });
   const keys = whole.hits.map(({ key }) => key);
-  const cut = searchTools(index, text, { limit: FIXED.length, scoring }).hits.map(({ key }) => key);
+  const answer = searchTools(index, text, { limit: FIXED.length, scoring });
+  const cut = answer.hits.map(({ key }) => key);
   const labels = new Set([...gold].map((key) => splitToolKey(key).label as string));
   return {
     query,
@@ -83,6 +88,7 @@ export function tryQuery(bench: Bench, query: SetQuery): Trial {
     fixedF1: FIXED.map((k) => f1Of(keys.slice(0, k), gold)),
     confused: isConfused(index, keys[0], gold),
     strength: whole.strength,
+    doubted: answer.weak || cut.length === 0,
     withoutGold: absence(bench, text, gold),
     withoutServers:
       labels.size < bench.keysOf.size
@@ -93,7 +99,7 @@ export function tryQuery(bench: Bench, query: SetQuery): Trial {
 
 function absence({ index, scoring }: Bench, text: string, removed: ReadonlySet<ToolKey>): Absence {
   const answer = searchTools(moveToolIndex(index, { changed: [], removed }), text, { limit: 5, scoring });
-  return { strength: answer.strength, answered: answer.hits.length > 0 };
+  return { strength: answer.strength, answered: answer.hits.length > 0, doubted: answer.weak || answer.hits.length === 0 };
 }
 
 function isConfused(index: ToolIndex, first: ToolKey | undefined, gold: ReadonlySet<ToolKey>): boolean {

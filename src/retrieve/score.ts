@@ -69,6 +69,11 @@ export interface ToolScoring extends TextScoring {
    * costs more than a weak wrong one that says what it matched.
    */
   readonly floor: number;
+  /**
+   * Below this strength, ≥ floor, an answer is given and called weak. Where it stands, a tenth of the needs whose tools are there are
+   * called so, and three tenths of those whose servers are not.
+   */
+  readonly weak: number;
 }
 
 export const TOOL_SCORING: ToolScoring = Object.freeze({
@@ -105,6 +110,7 @@ export const TOOL_SCORING: ToolScoring = Object.freeze({
   cutOffLength: 0.05,
   cutOffLeading: 0.45,
   floor: 0.6,
+  weak: 1.2,
 });
 
 export type SkillField = "name" | "description" | "steps" | "tools" | "body";

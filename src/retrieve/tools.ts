@@ -76,6 +76,8 @@ export interface ToolSearch {
   readonly unmatched: readonly string[];
   /** Where nothing is answered: what may have been meant by them. */
   readonly proposed: readonly Proposal[];
+  /** Something is answered, and little speaks for it: what the need asks for may not be there. */
+  readonly weak: boolean;
   /** Something was found and none of it was good enough. */
   readonly abstained: boolean;
   /** Text score of the best tool, not normalised; 0 without any. */
@@ -181,7 +183,8 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
   const top = ranked[0]?.score ?? 0;
   const words = parsed.groups.filter(({ joined }) => !joined).length;
   const strength = strengthOf(topRaw, words, text.documents, scoring);
-  const trusted = heard.sure || strength >= scoring.floor || isNamedBy(text, parsed, NAME_FIELD, accept);
+  const sure = heard.sure || isNamedBy(text, parsed, NAME_FIELD, accept);
+  const trusted = sure || strength >= scoring.floor;
   const shown = options.whole === true ? ordered : cutOff(text, ordered, { exact, top, trusted, words, scoring });
   const hits = shown.slice(0, options.limit);
   const unmatched = unmatchedWords(text, query, parsed, accept);
@@ -189,6 +192,7 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
     hits: toHits(index, hits, { parsed, exact, top, supplied, instead, heard }),
     unmatched,
     proposed: hits.length === 0 ? proposeWords(text, unmatched, accept) : [],
+    weak: hits.length > 0 && !sure && exact.size === 0 && strength < scoring.weak,
     abstained: shown.length === 0 && ordered.length > 0,
     topRaw: rounded(topRaw),
     strength: rounded(strength),

@@ -27,6 +27,17 @@ export function proposalNotice(proposed: readonly Proposal[]): Notices {
   return [{ code: "did-you-mean", text: asked.join(" ") }];
 }
 
+/** Tools are given, and the words of the need say little for them. */
+export function weakNotice(search: { readonly weak: boolean }): Notices {
+  if (!search.weak) return [];
+  return [
+    {
+      code: "weak-match",
+      text: "The best match is weak: what is needed may not be here; look at what a tool does before you call it.",
+    },
+  ];
+}
+
 /** An answer in which nothing is given says so, and what to do about it. */
 export function emptyNotice(world: World, request: ViewRequest, decisions: ViewDecisions): Notices {
   if (decisions.tools.length + decisions.skills.length > 0) return [];

@@ -23,7 +23,7 @@ import { searchSkills } from "../retrieve/skills.js";
 import { searchTools, type ToolSearch } from "../retrieve/tools.js";
 import { nameOf } from "./advance.js";
 import { presentSkills, presentTools } from "./experience.js";
-import { connectingNotice, emptyNotice, proposalNotice } from "./notices.js";
+import { connectingNotice, emptyNotice, proposalNotice, weakNotice } from "./notices.js";
 import { pinNotice, type Pinned } from "./pin.js";
 import { isOffered, isUnavailable, type World } from "./world.js";
 
@@ -118,7 +118,7 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
       mmrLambda: policy.mmrLambda,
     },
   };
-  notices.push(...proposalNotice(search.proposed));
+  notices.push(...proposalNotice(search.proposed), ...weakNotice(search));
   const resting = wantsSkills ? restingSkills(world, text, usable) : { told: [], substitutions: [] };
   const found: Gathered["found"] = {
     catalogVersion: world.catalog.version,

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ToolKey } from "../../src/model/ids.js";
 import type { Tool } from "../../src/model/tool.js";
+import { TOOL_SCORING } from "../../src/retrieve/score.js";
 import type { ToolIndex, ToolSearchOptions } from "../../src/retrieve/tools.js";
 import { buildToolIndex, moveToolIndex, searchTools } from "../../src/retrieve/tools.js";
 import { ECOSYSTEM, key, tool } from "./made.js";
@@ -126,6 +127,28 @@ describe("few and right", () => {
     expect(answer.hits.length).toBeLessThanOrEqual(5);
     expect(answer.unmatched).toEqual(expect.arrayContaining(["museum", "modern", "art"]));
     expect(answer.abstained).toBe(true);
+  });
+
+  it("calls an answer weak only where something is answered, by words of little strength and no exact name [R09]", () => {
+    const needs = [
+      "weather forecast",
+      "weather",
+      "weather/forecast",
+      "forecast an order of the weather",
+      "order",
+      "bake a cake",
+      "",
+    ];
+    for (const need of needs) {
+      for (const weak of [0, 0.6, 5, 1_000]) {
+        const answer = searchTools(ecosystem, need, { limit: 5, scoring: { ...TOOL_SCORING, weak } });
+        if (answer.weak) expect(answer.hits.length, need).toBeGreaterThan(0);
+        if (answer.weak) expect(answer.strength).toBeLessThan(weak);
+        if (answer.hits.length > 0 && need === "forecast an order of the weather")
+          expect(answer.weak).toBe(answer.strength < weak);
+        if (need === "weather/forecast") expect(answer.weak).toBe(false);
+      }
+    }
   });
 
   it("shows few where one tool stands out", () => {

@@ -47,6 +47,17 @@ describe("an answer in which nothing is given", () => {
     expect(noticesOf(view)).not.toContain("nothing-fits");
   });
 
+  it.each(Object.entries(ask))("is told from one that a single by-word found: %s", async (_kind, request) => {
+    const house = await openHouse(makeHome(["inn"]));
+    const rooms = Array.from({ length: 60 }, (_, n) =>
+      tool(`room_${n}`, { description: `Tells the guest of room ${n} when the kitchen opens; modern rooms have a bath.` }),
+    );
+    await list(house, "inn", [...rooms, tool("book_table", { description: "Books a table for guests." })]);
+    const found = await request(house, "who painted the modern portraits of the reformation");
+    expect(noticesOf(found).filter((code) => code === "weak-match" || code === "nothing-fits")).toHaveLength(1);
+    expect(noticesOf(await request(house, "book a table for guests"))).not.toContain("weak-match");
+  });
+
   it("names an empty catalog as the cause", async () => {
     const house = await openHouse(makeHome([]));
     const view = await ask.retrieve(house, "book a table");
