@@ -7,7 +7,7 @@
  */
 
 /** The decisions a model takes part in. `start` is draft of the plan, choice of skills and tools, in one question. */
-export type Decision = "start" | "retrieve" | "explore" | "edit" | "lineage";
+export type Decision = "start" | "retrieve" | "explore" | "edit" | "lineage" | "learnt";
 
 export interface Spent {
   readonly calls: number;
@@ -52,6 +52,7 @@ export function openAccount(): Account {
     explore: empty,
     edit: empty,
     lineage: empty,
+    learnt: empty,
   };
   return {
     add(decision, { spent, fault, dropped = 0 }) {

@@ -1,5 +1,5 @@
 /**
- * Maintenance with a model: rules first, then one question for each skill they cannot mend for certain.
+ * Maintenance with a model: rules first, then one question for each skill they cannot mend for certain, and one for each that runs taught.
  *
  * Owns: what is asked about and what never is, the estimate of a rebuild.
  * Speaks: MaintenanceInput in; edits and tokens out.
@@ -15,6 +15,7 @@ import type { Tool } from "../model/tool.js";
 import { buildToolIndex, searchTools, type ToolIndex } from "../retrieve/tools.js";
 import { editFrom, type EditContext } from "./answer-edit.js";
 import { promptTokens } from "./llm-client.js";
+import { judgeLearnt } from "./llm-learnt.js";
 import { openRun, type Run, type RunDeps } from "./llm-run.js";
 import { editCase, editPrompt, editShape } from "./prompt-edit.js";
 import { promptOf } from "./prompt.js";
@@ -47,7 +48,7 @@ export function editProposer(deps: EditDeps): Manager["proposeEdits"] {
       if (edit !== undefined) decided.set(due.skill.name, edit);
     }
     return {
-      edits: merged(ruled.edits, decided),
+      edits: await judgeLearnt(deps, run.asking, input, merged(ruled.edits, decided)),
       tokens: { used: spent.tokens + run.asking.used(), rebuildEstimate: await estimate(input, costOf(run)) },
     };
   };

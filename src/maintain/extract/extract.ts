@@ -22,6 +22,11 @@ import { needsOf, type Need } from "./needs.js";
 import { planFor, shapesOf } from "./plans.js";
 import { traceOf, type Trace } from "./trace.js";
 
+/** Was this edit taught by runs, rather than by the catalog? */
+export function isLearnt(edit: Pick<ProposedEdit, "cause">): boolean {
+  return /^E\d: /.test(edit.cause);
+}
+
 /** `before`: edits of the same run; skills they change count as changed. */
 export function extractSkills(input: MaintenanceInput, before: readonly ProposedEdit[]): ProposedEdit[] {
   const successes = input.proofs.filter((proof) => proof.evidence.outcome.outcome === "success");
