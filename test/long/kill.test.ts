@@ -83,12 +83,22 @@ const PIECES = ["sync", "import", "maintain", "revert"] as const;
 type Piece = (typeof PIECES)[number];
 
 /** Syncs, learns from runs, answers tasks and takes back what it learnt, over and over until the daemon is gone. */
-async function work(daemon: Daemon, kill: number, answered: Answered, begins: (piece: Piece) => void): Promise<void> {
+async function work(
+  daemon: Daemon,
+  { kill, base }: { readonly kill: number; readonly base: number },
+  answered: Answered,
+  begins: (piece: Piece) => void,
+): Promise<void> {
   begins("sync");
   await post(daemon, "/catalog/sync", {});
   begins("import");
   await post(daemon, "/episodes/import", { episodes: runs(kill) });
-  const first = answered.library;
+  // What an earlier kill left learnt is taken back first, so that there is something to learn.
+  const back = async (): Promise<void> => {
+    const { revision } = await post<{ revision?: number }>(daemon, "/library/revert", { to: base });
+    answered.library = Math.max(answered.library, revision ?? 0);
+  };
+  await back();
   for (;;) {
     const view = await post<{ episode?: string }>(daemon, "/start_task", { task: "cancel an order and refund it" });
     if (view.episode !== undefined) answered.episodes.push(view.episode);
@@ -97,8 +107,7 @@ async function work(daemon: Daemon, kill: number, answered: Answered, begins: (p
     if (report.applied?.some((edit) => edit.skill === "atomic-restock-item") === true) answered.learnt += 1;
     answered.library = Math.max(answered.library, report.library ?? 0);
     begins("revert");
-    const back = await post<{ revision?: number }>(daemon, "/library/revert", { to: first });
-    answered.library = Math.max(answered.library, back.revision ?? 0);
+    await back();
   }
 }
 
@@ -119,6 +128,7 @@ describe("kill -9 at any moment", () => {
       // With the starter's own skill for it nothing would be left to learn from the runs.
       await post(daemon, "/skills/atomic-restock-article/remove", {});
       let acknowledged: State = await stateOf(daemon);
+      const base = acknowledged.library;
       let learnt = 0;
       const into = new Map<string, number>();
       let inWork = 0;
@@ -131,7 +141,7 @@ describe("kill -9 at any moment", () => {
         const piece = PIECES[kill % PIECES.length];
         let begun: () => void = () => undefined;
         const hasBegun = new Promise<void>((resolve) => (begun = resolve));
-        const worked = work(daemon, kill, answered, (now) => (now === piece ? begun() : undefined)).catch(() => {
+        const worked = work(daemon, { kill, base }, answered, (now) => (now === piece ? begun() : undefined)).catch(() => {
           working = false;
           begun();
         });
