@@ -88,6 +88,11 @@ export const FAULTS = {
     sentence: "Listening beyond loopback needs a token; configure one or bind to 127.0.0.1.",
   },
   "upstream-failed": { blame: "upstream", retryable: true, sentence: "The upstream could not be started or reached." },
+  "upstream-busy": {
+    blame: "upstream",
+    retryable: true,
+    sentence: "The upstream takes no more requests now; this one did not reach it. Try again later.",
+  },
   "daemon-unreachable": { blame: "operator", retryable: true, sentence: "No daemon answers for this home." },
   "shutting-down": { blame: "steward", retryable: true, sentence: "The daemon is shutting down." },
   busy: { blame: "steward", retryable: true, sentence: "Too much is under way; try again shortly." },

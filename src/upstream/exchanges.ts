@@ -91,6 +91,7 @@ export function createExchanges(options: ExchangesOptions): Carrier & { closeAll
       if (resuming) lost(`The stream with the answer broke and could not be resumed: ${readNetError(error).text}.`);
       throw error;
     }
+    options.peer().heard();
     if (resuming && !response.ok) {
       if (response.status === 404 || response.status === 405) exchange.failedResumes = RESUME_TRIES;
       lost(`The stream with the answer broke and could not be resumed: HTTP ${response.status}.`);
@@ -114,7 +115,7 @@ export function createExchanges(options: ExchangesOptions): Carrier & { closeAll
 
   /** Messages are handed over as they were written; the transport is shown that there was an answer, and nothing of it. */
   function eventsOf(id: number): EventReader {
-    return createEventReader({
+    const reader = createEventReader({
       maxBytes: UPSTREAM_LIMITS.messageBytes,
       onMessage(text, bytes) {
         options.intake.text(text, bytes, id);
@@ -122,6 +123,12 @@ export function createExchanges(options: ExchangesOptions): Carrier & { closeAll
       },
       onTooLong: (remains) => options.intake.tooLong(remains, id),
     });
+    return {
+      push(chunk) {
+        options.peer().heard();
+        return reader.push(chunk);
+      },
+    };
   }
 
   async function takeBody(id: number, response: Response): Promise<void> {

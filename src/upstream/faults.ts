@@ -31,7 +31,7 @@ export function toFault(error: unknown, context: FaultContext): unknown {
     case "unreadable":
       return new Fault("answer-unreadable", detail, undefined, { cause: error });
     case "busy":
-      return new Fault("busy", detail, undefined, { cause: error });
+      return new Fault("upstream-busy", detail + shown(context.stderr), undefined, { cause: error });
     case "login":
       return new Fault("tool-not-offered", detail, undefined, { cause: error });
     case "lost":

@@ -210,6 +210,7 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
         notify: peer.notify,
         watch: () => undefined,
         inFlight: () => peer.inFlight(),
+        heardMs: () => peer.heardMs(),
         async close() {
           ended = true;
           dead.off();
@@ -307,6 +308,7 @@ function createModernPipe(opening: HttpOpening): Pipe {
         notify: () => undefined,
         watch: (uris) => watcher.set(uris),
         inFlight: () => peer.inFlight(),
+        heardMs: () => peer.heardMs(),
         async close() {
           dead.off();
           watcher.stop();

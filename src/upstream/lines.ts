@@ -25,6 +25,8 @@ const NOTHING = Buffer.alloc(0);
 export function createLineReader({ maxBytes, onLine, onNoise, onTooLong }: LineOptions): {
   /** Answers with the number of lines that ended in it. */
   push(chunk: Buffer): number;
+  /** Part of what may be a message was taken, and its end has not come. */
+  withinMessage(): boolean;
 } {
   let parts: Buffer[] = [];
   let kept = 0;
@@ -96,6 +98,7 @@ export function createLineReader({ maxBytes, onLine, onNoise, onTooLong }: LineO
       if (from < chunk.length) takePart(chunk.subarray(from));
       return ended;
     },
+    withinMessage: () => kept > 0 || skipping === "long",
   };
 }
 

@@ -36,8 +36,8 @@ export interface Link {
   wake(): void;
   /** An answer came: the session works. */
   prove(): void;
-  /** This session is of no use any more. */
-  drop(session: Session, reason: string): void;
+  /** This session is of no use any more. `misbehaved`: a new one may fare no better. */
+  drop(session: Session, reason: string, misbehaved?: boolean): void;
   /** Ends the session on purpose; the next ready() starts anew. */
   rest(): Promise<void>;
   /** Ends everything, attempts under way too. */
@@ -122,7 +122,7 @@ export function createLink(options: LinkOptions): Link {
     if (session !== lost) return;
     session = undefined;
     if (lost.transport === "http") void retire(lost);
-    else closing = Promise.all([closing, lost.close()]).then(() => undefined);
+    else closing = Promise.all([closing, lost.close(reason)]).then(() => undefined);
     const worked = proven || elapsedMs() - upAtMs >= UPSTREAM_LIMITS.backoffForgivenMs;
     if (misbehaved) failures = Math.max(2, failures + 1);
     else failures = worked ? 0 : failures + 1;

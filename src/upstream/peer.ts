@@ -49,6 +49,10 @@ export interface Peer {
   failAll(error: Error): void;
   /** Requests of agents without an answer yet; our own housekeeping does not count. */
   inFlight(): number;
+  /** Something came that is, or becomes, a message. */
+  heard(): void;
+  /** When that was last (monotonic); now, while an agent is being asked. */
+  heardMs(): number;
 }
 
 interface Pending {
@@ -78,6 +82,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
   const withdrawn = new Set<string | number>();
   const answering = new Set<string | number>();
   let nextId = 1;
+  let lastHeardMs = elapsedMs();
 
   function settle(entry: Pending, answered: boolean): void {
     pending.delete(entry.id);
@@ -108,7 +113,14 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
       : `the limit of ${entry.request.timeoutMs} ms without progress`;
     giveUp(
       entry,
-      new Unanswered("timeout", `No answer after ${tookMs} ms: ${limit} was reached and the upstream was told to cancel.`, false),
+      new Unanswered(
+        "timeout",
+        `No answer after ${tookMs} ms: ${limit} was reached and the upstream was told to cancel.`,
+        false,
+        {
+          sentMs: entry.startedMs,
+        },
+      ),
       "timeout",
     );
   }
@@ -146,6 +158,10 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
         failed(error);
       }
     });
+  }
+
+  function heard(): void {
+    lastHeardMs = elapsedMs();
   }
 
   function fail(id: number, error: Error): void {
@@ -208,6 +224,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
       call.asked -= 1;
       if (pending.has(call.id)) arm(call, false);
       answering.delete(id);
+      heard();
       if (!withdrawn.delete(id)) carrier.send(message);
     };
     ask(method, params).then(
@@ -227,6 +244,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
 
   function receiveOne(message: unknown, stream: number | undefined, bytes: number | undefined): boolean {
     const incoming = readMessage(message);
+    if (incoming.kind !== "noise") heard();
     switch (incoming.kind) {
       case "answer":
       case "refusal": {
@@ -279,6 +297,8 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
       for (const entry of pending.values()) if (entry.request.internal !== true) count += 1;
       return count;
     },
+    heard,
+    heardMs: () => (answering.size > 0 ? elapsedMs() : lastHeardMs),
   };
 }
 

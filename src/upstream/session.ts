@@ -52,8 +52,10 @@ export interface Session {
   watch(uris: readonly string[]): void;
   /** Requests of agents without an answer yet. */
   inFlight(): number;
-  /** Ends the connection and whatever was started for it; bounded; never rejects. */
-  close(): Promise<void>;
+  /** When a message, or a part of one, came last (monotonic); now, while an agent is being asked: it is not the upstream's turn. */
+  heardMs(): number;
+  /** Ends the connection and whatever was started for it; bounded; never rejects. `why` is told to whoever waits, as a clause. */
+  close(why?: string): Promise<void>;
 }
 
 /** What a session tells its owner. */
@@ -82,13 +84,21 @@ export class Unanswered extends Error {
   readonly notRun: boolean;
   /** Status of the transport's reply, where it had one. */
   readonly status: number | undefined;
+  /** When the request was sent (monotonic), where it was given up for its time. */
+  readonly sentMs: number | undefined;
 
-  constructor(kind: UnansweredKind, text: string, notRun: boolean, options?: { cause?: unknown; status?: number }) {
+  constructor(
+    kind: UnansweredKind,
+    text: string,
+    notRun: boolean,
+    options?: { cause?: unknown; status?: number; sentMs?: number },
+  ) {
     super(text, options);
     this.name = "Unanswered";
     this.kind = kind;
     this.notRun = notRun;
     this.status = options?.status;
+    this.sentMs = options?.sentMs;
   }
 }
 

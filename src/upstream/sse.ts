@@ -73,6 +73,7 @@ export async function openSse(opening: HttpOpening): Promise<Session> {
       notify: peer.notify,
       watch: () => undefined,
       inFlight: () => peer.inFlight(),
+      heardMs: () => peer.heardMs(),
       async close() {
         greeted = false;
         dead("the session was ended");

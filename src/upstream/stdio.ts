@@ -73,6 +73,7 @@ export async function openStdio(options: OpenStdioOptions): Promise<Session> {
     mark: options.mark,
     onStdout: (chunk) => {
       guard.add(chunk.length, lines.push(chunk));
+      if (lines.withinMessage()) peer.heard();
     },
     onStderr: options.onStderr,
     onExit: (how) => {
@@ -156,9 +157,11 @@ function pipeSession(options: OpenStdioOptions, group: Group, peer: Peer, greeti
     notify: peer.notify,
     watch: (uris) => watcher?.set(uris),
     inFlight: () => peer.inFlight(),
-    async close() {
+    heardMs: () => peer.heardMs(),
+    async close(why) {
       watcher?.stop();
-      peer.failAll(new Unanswered("lost", "The upstream is being stopped.", false));
+      const text = why === undefined ? "The upstream is being stopped." : `The upstream was ended: ${why}.`;
+      peer.failAll(new Unanswered("lost", text, false));
       await group.stop();
     },
   };

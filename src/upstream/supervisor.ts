@@ -1,9 +1,9 @@
 /**
  * One upstream under supervision.
  *
- * Owns: its presence, its rest when idle, the sign of life after a silence, its counters.
+ * Owns: its presence, its rest when idle, its counters.
  * Speaks: events, faults, statuses.
- * Never: transports; what a listing means; how a call is sent (calls.ts).
+ * Never: transports; what a listing means; how a call is sent (calls.ts); which silence is its end (life.ts).
  *
  * Presence:  connecting ─▶ up ⇄ idle      away = lost or unlistable, last good tools kept
  *                └────────▶ away ⇄ up     parked = a person is needed; disabled = not configured to run
@@ -23,6 +23,7 @@ import { createCalls } from "./calls.js";
 import { loginNeeded, shown } from "./faults.js";
 import { openHttp } from "./http.js";
 import { createIdleWatch } from "./idle.js";
+import { createLifeWatch } from "./life.js";
 import { createLink } from "./link.js";
 import { createLister } from "./lister.js";
 import { createPresenceBoard } from "./presence.js";
@@ -82,7 +83,6 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   let greeting: Greeting | undefined;
   let transport: UpstreamStatus["transport"] = config.kind === "stdio" ? "stdio" : config.transport;
   const counters = { failures: 0, noiseLines: 0 };
-  let suspect = false;
   /** The listing that a new session begins with. */
   let firstListing: Promise<void> = Promise.resolve();
   let noiseWarnedMs = Number.NEGATIVE_INFINITY;
@@ -216,7 +216,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   function onUp(session: Session): void {
     greeting = session.greeting;
     transport = session.transport;
-    suspect = false;
+    life.begin();
     idle.touch();
     options.eras.set(targetOf(config), greeting.era);
     session.watch(subscriptions.uris());
@@ -232,21 +232,9 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       .catch(() => undefined);
   }
 
-  /** After a silence and while no call runs: an upstream that gives no sign of life is started anew. */
-  function checkLife(session: Session): void {
-    if (!suspect || session.inFlight() > 0 || link.current() !== session) return;
-    suspect = false;
-    const method = session.greeting.era === "legacy" ? METHOD.ping : METHOD.discover;
-    const waitMs = Math.min(UPSTREAM_LIMITS.pingMs, config.callTimeoutMs);
-    session.request({ ...within(waitMs), method, params: {} }).catch((error: unknown) => {
-      if (error instanceof Unanswered && error.kind === "timeout" && session.inFlight() === 0)
-        link.drop(session, "it gives no sign of life");
-    });
-  }
-
   function onUnanswered(session: Session, error: Unanswered): void {
-    if (error.kind === "timeout") suspect = true;
-    else if (error.kind === "lost" && error.notRun && error.status === undefined) link.drop(session, error.message);
+    life.unanswered(session, error);
+    if (error.kind === "lost" && error.notRun && error.status === undefined) link.drop(session, error.message);
     else if (error.kind === "login") presence.park("login", loginNeeded(label, 401));
   }
 
@@ -257,6 +245,14 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     if (presence.needsLogin()) throw new Fault("tool-not-offered", `upstream ${label}: ${presence.current().reason ?? ""}`);
     return orCancelled(link.ready("call"), signal);
   }
+
+  const life = createLifeWatch({
+    current: link.current,
+    elapsedMs,
+    callTimeoutMs: () => config.callTimeoutMs,
+    // It had worked and stopped doing so: a new one may fare no better, so the pause is one of several failures.
+    onDead: (session, reason) => link.drop(session, reason, true),
+  });
 
   const calls = createCalls({
     label,
@@ -270,7 +266,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     log,
     onAnswer: () => link.prove(),
     onUnanswered,
-    onSettled: checkLife,
+    onSettled: life.settled,
     onIdle: idle.touch,
   });
 

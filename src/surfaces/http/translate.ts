@@ -48,6 +48,7 @@ export const HTTP_STATUS: Readonly<Record<FaultCode, number>> = Object.freeze({
   "config-invalid": 500,
   "bind-refused": 500,
   "upstream-failed": 502,
+  "upstream-busy": 503,
   "daemon-unreachable": 503,
   "shutting-down": 503,
   busy: 429,
@@ -86,6 +87,9 @@ export function isMcpPath(path: string | undefined): boolean {
   return path === "/mcp" || path === "/mcp/direct" || path?.startsWith("/mcp?") === true || path?.startsWith("/mcp/") === true;
 }
 
+/** Faults that are over soon: their answer says when to ask again. */
+const LATER: ReadonlySet<FaultCode> = new Set(["busy", "upstream-busy", "shutting-down"]);
+
 /** Answers a request with a fault, in the form of its route. Does nothing where the answer has begun. */
 export function sendFault(path: string | undefined, res: ServerResponse, fault: Fault): void {
   if (res.headersSent || res.writableEnded) {
@@ -94,7 +98,7 @@ export function sendFault(path: string | undefined, res: ServerResponse, fault: 
   }
   const status = HTTP_STATUS[fault.code];
   if (fault.code === "unauthorized") res.setHeader("WWW-Authenticate", 'Bearer realm="steward"');
-  if (fault.code === "busy" || fault.code === "shutting-down") res.setHeader("Retry-After", "1");
+  if (LATER.has(fault.code)) res.setHeader("Retry-After", "1");
   if (isMcpPath(path)) sendJson(res, status, faultMessage(fault));
   else sendJson(res, status, problemOf(fault), "application/problem+json");
 }

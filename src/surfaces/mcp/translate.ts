@@ -107,6 +107,7 @@ export const MCP_FORMS: Readonly<Record<FaultCode, McpForm>> = Object.freeze({
   "config-invalid": ours,
   "bind-refused": ours,
   "upstream-failed": ours,
+  "upstream-busy": ours,
   "daemon-unreachable": ours,
   "shutting-down": ours,
   busy: ours,
