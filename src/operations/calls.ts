@@ -13,7 +13,8 @@ import type { JsonObject } from "../model/json.js";
 import type { Caller } from "../model/operations.js";
 import type { CallOptions } from "../model/ports.js";
 import type { Tool } from "../model/tool.js";
-import { excerptResult, pageOf } from "../provision/excerpt.js";
+import { pageOf, pagesOf } from "../provision/cuts.js";
+import { excerptRefusal, excerptResult, refusalBytes, type Whole } from "../provision/excerpt.js";
 import { searchTools } from "../retrieve/tools.js";
 import type { Pinned } from "../world/pin.js";
 import { isOffered, type World } from "../world/world.js";
@@ -56,13 +57,16 @@ export async function callTool(
     const onBytes = (came: number): void => void (bytes = came);
     const result = await desk.upstreams.call({ ...passed, label: tool.label, name: tool.name, args, repeatable, onBytes });
     answered({ result, bytes });
-    const answer = options.direct ? result : cut(desk, result, world.policy.resultBytes);
+    const answer = options.direct ? result : cut(desk, result, world.policy.resultBytes - bytesOfEpisode(episode.id));
     return { body: { result: answer, tool: tool.key }, episode: episode.id };
   } catch (error) {
     // An upstream that said no has answered: that is evidence of the call, not a fault of ours.
-    if (error instanceof Refusal) answered({ refused: true });
-    else answered({ fault: error instanceof Fault ? error.code : "bug" });
-    throw error;
+    if (!(error instanceof Refusal)) {
+      answered({ fault: error instanceof Fault ? error.code : "bug" });
+      throw error;
+    }
+    answered({ refused: true });
+    throw options.direct ? error : cutRefusal(desk, error, world.policy.resultBytes);
   }
 }
 
@@ -144,16 +148,27 @@ function refuseMisfits(tool: Tool, args: JsonObject): void {
   });
 }
 
-function cut(desk: Desk, result: JsonObject, capBytes: number): JsonObject {
-  const whole = JSON.stringify(result);
-  // No character takes more than three bytes.
-  if (whole.length * 3 <= capBytes || Buffer.byteLength(whole) <= capBytes) return result;
-  const id = desk.chance.id("");
-  keep(desk, id, whole);
-  return excerptResult(result, capBytes, `steward://results/${id}`);
+/** Bytes that a surface adds when it names the call's episode in `_meta`. */
+function bytesOfEpisode(id: string): number {
+  return 40 + Buffer.byteLength(JSON.stringify(id));
 }
 
-function keep(desk: Desk, id: string, text: string): void {
+function cut(desk: Desk, result: JsonObject, capBytes: number): JsonObject {
+  const text = JSON.stringify(result);
+  // No character takes more than three bytes.
+  if (text.length * 3 <= capBytes || Buffer.byteLength(text) <= capBytes) return result;
+  return excerptResult(result, keep(desk, text), capBytes);
+}
+
+function cutRefusal(desk: Desk, refusal: Refusal, capBytes: number): Refusal {
+  if (refusalBytes(refusal) <= capBytes) return refusal;
+  const { code, message, data } = refusal;
+  const whole = keep(desk, JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) }));
+  return excerptRefusal(refusal, whole, capBytes);
+}
+
+function keep(desk: Desk, text: string): Whole {
+  const id = desk.chance.id("");
   desk.memory.results.set(id, text);
   let total = 0;
   for (const kept of desk.memory.results.values()) total += kept.length;
@@ -162,14 +177,19 @@ function keep(desk: Desk, id: string, text: string): void {
     desk.memory.results.delete(oldest);
     total -= kept.length;
   }
+  return { text, handle: `steward://results/${id}` };
 }
 
-/** `id` or `id/<page>`. */
+/** `id` or `id/<page>`, the page in plain digits from 1. */
 export function keptResult(desk: Desk, id: string): { readonly mimeType: string; readonly text: string } {
-  const [name = "", page] = id.split("/");
+  const slash = id.indexOf("/");
+  const [name, page] = slash < 0 ? [id, undefined] : [id.slice(0, slash), id.slice(slash + 1)];
   const text = desk.memory.results.get(name);
-  const part = text === undefined || page === undefined ? text : pageOf(text, Number(page));
+  if (text === undefined)
+    throw new Fault("result-unknown", `${name} is not kept (any longer); call the tool again with a narrower request.`);
+  if (page === undefined) return { mimeType: "application/json", text };
+  const part = /^[1-9]\d*$/.test(page) ? pageOf(text, Number(page)) : undefined;
   if (part === undefined)
-    throw new Fault("result-unknown", `${id} is not kept (any longer); call the tool again with a narrower request.`);
-  return { mimeType: page === undefined ? "application/json" : "text/plain", text: part };
+    throw new Fault("result-unknown", `${id} is no page of it: its pages are ${name}/1 to ${name}/${pagesOf(text)}.`);
+  return { mimeType: "text/plain", text: part };
 }
