@@ -26,7 +26,7 @@ export const FAULTS = {
     sentence: "The tool changed in a way that needs a person's approval before it can be called.",
   },
   "tool-unavailable": { blame: "upstream", retryable: true, sentence: "The tool's upstream cannot be reached now." },
-  "tool-not-offered": { blame: "operator", retryable: false, sentence: "The tool's upstream is parked or disabled." },
+  "tool-not-offered": { blame: "operator", retryable: false, sentence: "The tool is not offered at present." },
   "arguments-invalid": { blame: "caller", retryable: false, sentence: "The arguments do not fit the tool's input schema." },
   "call-timeout": {
     blame: "upstream",
@@ -36,7 +36,7 @@ export const FAULTS = {
   "call-interrupted": {
     blame: "upstream",
     retryable: false,
-    sentence: "The connection to the upstream was lost during the call; its outcome is unknown.",
+    sentence: "The call was broken off before its answer came; its outcome is unknown.",
   },
   "answer-too-large": {
     blame: "upstream",
@@ -49,7 +49,7 @@ export const FAULTS = {
     sentence: "The upstream's answer cannot be read; the call ran, its answer is lost.",
   },
   "call-cancelled": { blame: "caller", retryable: false, sentence: "The call was cancelled by its caller." },
-  "skill-unknown": { blame: "caller", retryable: false, sentence: "No skill of that name is in the library." },
+  "skill-unknown": { blame: "caller", retryable: false, sentence: "No skill of that name is to be had." },
   "episode-unknown": { blame: "caller", retryable: false, sentence: "No episode of that id is known." },
   "episode-finished": { blame: "caller", retryable: false, sentence: "The episode is finished; start a new task." },
   "view-unknown": { blame: "caller", retryable: false, sentence: "No view of that id is recorded." },
@@ -66,7 +66,7 @@ export const FAULTS = {
   "edit-refused": { blame: "caller", retryable: false, sentence: "The edit did not pass the gate; the library is unchanged." },
   "skill-pinned": { blame: "caller", retryable: false, sentence: "The skill is pinned and may not be edited." },
   unauthorized: { blame: "caller", retryable: false, sentence: "A valid token is needed." },
-  forbidden: { blame: "caller", retryable: false, sentence: "The token does not carry the right that this needs." },
+  forbidden: { blame: "caller", retryable: false, sentence: "The token does not allow this." },
   "host-refused": { blame: "caller", retryable: false, sentence: "The Host or Origin of the request is not allowed." },
   "route-unknown": { blame: "caller", retryable: false, sentence: "There is nothing at this address." },
   "home-locked": { blame: "operator", retryable: false, sentence: "Another daemon works on this home." },

@@ -32,6 +32,7 @@ import type {
 } from "./maintenance.js";
 import type { CallOptions, UpstreamStatus } from "./ports.js";
 import type { Problem } from "./problem.js";
+import type { Reach } from "./reach.js";
 import type { ImportAnswer, ImportRequest } from "./recorded.js";
 import type { Contract, EditRecord, Provenance, Tier } from "./skill.js";
 import type { Standing } from "./standing.js";
@@ -43,7 +44,7 @@ export interface Caller {
   readonly principal: string;
   readonly rights: ReadonlySet<Right>;
   /** Labels this caller may use; undefined = all. */
-  readonly upstreams: ReadonlySet<string> | undefined;
+  readonly upstreams: Reach;
   readonly session: string | undefined;
 }
 
@@ -203,7 +204,8 @@ export interface Operations {
   ): Promise<Counted<CallAnswer>>;
   finishTask(input: FinishTaskInput, caller: Caller): Promise<Counted<FinishAnswer>>;
 
-  facadeFacts(): FacadeFacts;
+  /** Without a reach: of everything. */
+  facadeFacts(reach?: Reach): FacadeFacts;
   directTools(caller: Caller): readonly DirectTool[];
   /** Input schema of a tool that this caller may use, by key or exposed name. */
   inputSchema(tool: string, caller: Caller): JsonObject | undefined;
@@ -213,7 +215,7 @@ export interface Operations {
   /** A subscribed resource changed; `uri` as the upstream spells it. Absent where updates cannot be followed. */
   onResourceUpdated?(listener: (label: string, uri: string) => void): () => void;
 
-  catalog(options: { at?: number }): Promise<CatalogAnswer>;
+  catalog(options: { at?: number }, caller?: Caller): Promise<CatalogAnswer>;
   versions(): Promise<readonly VersionSummary[]>;
   version(version: number): Promise<CatalogManifest>;
   /** Tools for a query, by words alone, as of a catalog version; by default the present one. */
@@ -229,17 +231,19 @@ export interface Operations {
   /** One link by its id, or by the beginning of one that no other has. */
   lineageLink(link: string): Promise<LineageLink>;
   judgeLineage(link: string, verdict: "confirm" | "reject", caller: Caller): Promise<LineageLink>;
+  /** Without a label: every upstream that the caller may use. */
   sync(
     label?: string,
+    caller?: Caller,
   ): Promise<{ readonly version: number; readonly results: readonly { label: string; ok: boolean; reason?: string }[] }>;
   approveTool(
     input: { tool: string; contract?: string; text?: string },
     caller: Caller,
   ): Promise<{ readonly tool: string; readonly standing: readonly string[] }>;
 
-  /** `at`: as the library stood, and would have been judged, while that catalog version was in force. */
-  skills(filter: { tier?: string; standing?: string; at?: number }): Promise<readonly SkillSummary[]>;
-  skill(name: string): Promise<SkillDetail>;
+  /** `at`: as the library stood, and would have been judged, while that catalog version was in force; a caller is shown its own. */
+  skills(filter: { tier?: string; standing?: string; at?: number }, caller?: Caller): Promise<readonly SkillSummary[]>;
+  skill(name: string, caller?: Caller): Promise<SkillDetail>;
   /** Active skills that this caller may use all tools of; those taken from an upstream are passed on as the upstream's. */
   servedSkills(caller: Caller): ServedSkills;
   /** Why a skill of an upstream, or a file of one (URIs as the upstream spells them), is not passed on; undefined where it is. */
@@ -291,5 +295,6 @@ export interface Operations {
   upstreams(): readonly UpstreamStatus[];
   /** Pass-through of an upstream's own methods (resources, prompts, completion); `label` from a qualified URI or name. */
   passThrough(label: string, method: string, params: JsonObject, caller: Caller, options: CallOptions): Promise<JsonObject>;
-  health(): Health;
+  /** A caller is told of the upstreams within its reach, and of no problem that names another. */
+  health(caller?: Caller): Health;
 }

@@ -12,6 +12,7 @@ import type { ExposedName, ToolKey } from "../model/ids.js";
 import type { JsonObject } from "../model/json.js";
 import type { Caller } from "../model/operations.js";
 import type { CallOptions } from "../model/ports.js";
+import { reaches, reachesTool } from "../model/reach.js";
 import type { Tool } from "../model/tool.js";
 import { pageOf, pagesOf } from "../provision/cuts.js";
 import { excerptRefusal, excerptResult, refusalBytes, type Whole } from "../provision/excerpt.js";
@@ -74,8 +75,7 @@ export async function callTool(
 export function findTool(world: World, asked: string, caller: Caller, pinned?: Pinned): Tool {
   const key = world.catalog.tools.has(asked as ToolKey) ? (asked as ToolKey) : world.exposed.get(asked as ExposedName);
   const tool = key === undefined ? undefined : world.catalog.tools.get(key);
-  if (tool === undefined || (caller.upstreams !== undefined && !caller.upstreams.has(tool.label)))
-    throw unknownTool(world, asked, caller);
+  if (tool === undefined || !reaches(caller.upstreams, tool.label)) throw unknownTool(world, asked, caller);
   if (pinned?.has(tool.key) === false) {
     throw new Fault(
       "tool-not-offered",
@@ -93,21 +93,20 @@ export function findTool(world: World, asked: string, caller: Caller, pinned?: P
 }
 
 function unknownTool(world: World, asked: string, caller: Caller): Fault {
+  const within = (key: string): boolean => reachesTool(caller.upstreams, key);
   const next = takeover(world.catalog, asked as ToolKey, world.lineage.values());
-  if (next !== undefined) {
+  if (next !== undefined && within(asked) && next.to.every(within)) {
     const text = `${asked} left the catalog; ${next.to.join(" and ")} took over (${next.level}).`;
     return new Fault("tool-unknown", text, { asked, instead: next.to, certain: next.level === "certain" });
   }
   const offered = (key: ToolKey): boolean => {
     const tool = world.catalog.tools.get(key);
-    return (
-      tool !== undefined &&
-      (caller.upstreams === undefined || caller.upstreams.has(tool.label)) &&
-      isOffered(world.presence.get(tool.label))
-    );
+    return tool !== undefined && within(key) && isOffered(world.presence.get(tool.label));
   };
   const near = searchTools(world.toolIndex, asked.replace(/[/_.-]+/g, " "), { limit: 3, offered }).hits.map((hit) => hit.key);
-  const waiting = [...world.presence].filter(([, presence]) => presence.state === "connecting").map(([label]) => label);
+  const waiting = [...world.presence]
+    .filter(([label, presence]) => presence.state === "connecting" && reaches(caller.upstreams, label))
+    .map(([label]) => label);
   const parts = [
     near.length > 0 ? `Did you mean ${near.join(", ")}?` : "retrieve_tools finds tools by what they do.",
     waiting.length > 0 ? `Still connecting: ${waiting.join(", ")}.` : "",

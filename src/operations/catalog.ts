@@ -2,19 +2,21 @@
 import { causes, diffCatalogs } from "../catalog/drift.js";
 import { skillsReaching } from "../graph/reach.js";
 import { Fault } from "../model/fault.js";
-import type { Digest, ToolKey } from "../model/ids.js";
+import type { Digest, ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { LineageLink } from "../model/lineage.js";
 import type { Caller, CatalogAnswer, CatalogTool, DriftAnswer } from "../model/operations.js";
+import { reaches, type Reach } from "../model/reach.js";
 import type { Tool } from "../model/tool.js";
 import { compactSignature } from "../provision/signature.js";
 import { nameOf } from "../world/advance.js";
 import { marksOf } from "../world/turn.js";
+import { problemsWithin, skillWithin } from "../world/reach.js";
 import type { World } from "../world/world.js";
 import { findTool } from "./calls.js";
 import type { Desk } from "./desk.js";
 import { catalogAt } from "./versions.js";
 
-export async function readCatalog(desk: Desk, at: number | undefined): Promise<CatalogAnswer> {
+export async function readCatalog(desk: Desk, at: number | undefined, reach?: Reach): Promise<CatalogAnswer> {
   const world = desk.steward.world();
   const catalog = at === undefined || at === world.catalog.version ? world.catalog : await catalogAt(desk, at);
   const present = catalog === world.catalog;
@@ -22,8 +24,10 @@ export async function readCatalog(desk: Desk, at: number | undefined): Promise<C
     version: catalog.version,
     digest: catalog.digest,
     time: catalog.time,
-    tools: [...catalog.tools.values()].map((tool) => shownTool(world, tool, present)),
-    problems: present ? [...world.intake.values()].flat() : [],
+    tools: [...catalog.tools.values()]
+      .filter((tool) => reaches(reach, tool.label))
+      .map((tool) => shownTool(world, tool, present)),
+    problems: present ? problemsWithin(world, [...world.intake.values()].flat(), reach) : [],
   };
 }
 
@@ -99,26 +103,28 @@ export async function approveTool(
     text: (input.text ?? tool.digests.text) as Digest,
   });
   const world = desk.steward.world();
-  const skills = skillsReaching(world.graph, [tool.key]).sort();
+  const skills = skillsReaching(world.graph, [tool.key])
+    .filter((name) => {
+      const skill = world.library.skills.get(name);
+      return skill !== undefined && skillWithin(world, skill, caller.upstreams);
+    })
+    .sort();
   return { tool: tool.key, standing: skills.map((skill) => `${skill}: ${world.standings.get(skill)?.standing ?? "unknown"}`) };
 }
 
 export async function syncCatalog(
   desk: Desk,
   label: string | undefined,
+  reach?: Reach,
 ): Promise<{ version: number; results: { label: string; ok: boolean; reason?: string }[] }> {
-  if (label !== undefined && !desk.upstreams.status().some((status) => status.label === label)) {
-    throw new Fault(
-      "input-invalid",
-      `There is no upstream ${label}; configured: ${
-        desk.upstreams
-          .status()
-          .map((status) => status.label)
-          .join(", ") || "none"
-      }.`,
-    );
-  }
-  const results = await desk.upstreams.sync(label as never);
+  const labels = desk.upstreams
+    .status()
+    .map((status) => status.label)
+    .filter((one) => reaches(reach, one));
+  if (label !== undefined && !labels.some((one) => one === label))
+    throw new Fault("input-invalid", `There is no upstream ${label}; configured: ${labels.join(", ") || "none"}.`);
+  const asked = label === undefined && reach !== undefined ? labels : [label as UpstreamLabel | undefined];
+  const results = (await Promise.all(asked.map((one) => desk.upstreams.sync(one)))).flat();
   await desk.steward.settled();
   return { version: desk.steward.world().catalog.version, results: results.map((result) => ({ ...result })) };
 }

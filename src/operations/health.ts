@@ -3,16 +3,20 @@ import type { DirectTool, FacadeFacts, Health } from "../model/operations.js";
 import type { Caller } from "../model/operations.js";
 import type { ExposedName, ToolKey } from "../model/ids.js";
 import type { JsonObject } from "../model/json.js";
+import { reaches, type Reach } from "../model/reach.js";
 import { nameOf } from "../world/advance.js";
+import { problemsWithin, skillWithin } from "../world/reach.js";
 import { isOffered } from "../world/world.js";
 import { pinOf } from "./pins.js";
 import type { Desk } from "./desk.js";
 
-export function healthOf(desk: Desk): Health {
+export function healthOf(desk: Desk, reach?: Reach): Health {
   const world = desk.steward.world();
   let active = 0;
   for (const standing of world.standings.values()) if (standing.standing === "active") active += 1;
-  const presence = [...world.presence].map(([label, { state }]) => ({ label, presence: state }));
+  const presence = [...world.presence]
+    .filter(([label]) => reaches(reach, label))
+    .map(([label, { state }]) => ({ label, presence: state }));
   return {
     version: desk.version,
     pid: process.pid,
@@ -25,24 +29,30 @@ export function healthOf(desk: Desk): Health {
     tools: world.catalog.tools.size,
     skills: { active, inactive: world.library.skills.size - active },
     upstreams: presence.sort((a, b) => (a.label < b.label ? -1 : 1)),
-    problems: [...desk.problems(), ...[...world.intake.values()].flat(), ...desk.memory.folders.refused],
+    problems: problemsWithin(
+      world,
+      [...desk.problems(), ...[...world.intake.values()].flat(), ...desk.memory.folders.refused],
+      reach,
+    ),
     retrieval: { vectors: desk.embedder.status() },
   };
 }
 
 /** What the facade's descriptions name: they move only with a catalog version. */
-export function facadeFacts(desk: Desk): FacadeFacts {
+export function facadeFacts(desk: Desk, reach?: Reach): FacadeFacts {
   const world = desk.steward.world();
   const counts = new Map<string, number>();
-  for (const tool of world.catalog.tools.values()) counts.set(tool.label, (counts.get(tool.label) ?? 0) + 1);
+  for (const tool of world.catalog.tools.values()) {
+    if (reaches(reach, tool.label)) counts.set(tool.label, (counts.get(tool.label) ?? 0) + 1);
+  }
   const titles = new Map(desk.upstreams.status().map((status) => [status.label as string, status.server?.name]));
   return {
     catalogVersion: world.catalog.version,
     servers: [...counts]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([label, tools]) => ({ label, tools, title: titles.get(label) })),
-    tools: world.catalog.tools.size,
-    skills: world.library.skills.size,
+    tools: [...counts.values()].reduce((sum, tools) => sum + tools, 0),
+    skills: [...world.library.skills.values()].filter((skill) => skillWithin(world, skill, reach)).length,
   };
 }
 
@@ -52,7 +62,7 @@ export function directTools(desk: Desk, caller: Caller): DirectTool[] {
   const pinned = pinOf(desk, world, caller);
   const tools: DirectTool[] = [];
   for (const tool of world.catalog.tools.values()) {
-    if (caller.upstreams !== undefined && !caller.upstreams.has(tool.label)) continue;
+    if (!reaches(caller.upstreams, tool.label)) continue;
     if (pinned?.has(tool.key) === false) continue;
     if (!isOffered(world.presence.get(tool.label)) || world.holds.held[tool.key] !== undefined) continue;
     const document: JsonObject = {
@@ -72,6 +82,6 @@ export function inputSchema(desk: Desk, asked: string, caller: Caller): JsonObje
   const world = desk.steward.world();
   const key = world.catalog.tools.has(asked as ToolKey) ? (asked as ToolKey) : world.exposed.get(asked as ExposedName);
   const tool = key === undefined ? undefined : world.catalog.tools.get(key);
-  const usable = tool !== undefined && (caller.upstreams === undefined || caller.upstreams.has(tool.label));
+  const usable = tool !== undefined && reaches(caller.upstreams, tool.label);
   return usable ? tool.inputSchema : undefined;
 }

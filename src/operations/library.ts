@@ -4,32 +4,39 @@ import { Fault } from "../model/fault.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { Caller, GraphWhy, SkillDetail, SkillRevision, SkillSummary } from "../model/operations.js";
 import type { Problem } from "../model/problem.js";
+import { reachesTool, type Reach } from "../model/reach.js";
 import type { LockEntry, Skill } from "../model/skill.js";
 import { UNSETTLED, type Standing } from "../model/standing.js";
 import { pathsOf } from "../graph/reach.js";
 import { skillDigest } from "../skills/digest.js";
 import { planImport } from "../skills/import.js";
 import { lintLibrary } from "../skills/lint.js";
+import { namesOthers, skillWithin } from "../world/reach.js";
 import type { World } from "../world/world.js";
 import { servingOf, servings } from "../world/upstream-skills.js";
 import type { Desk } from "./desk.js";
 
-export function listSkills(world: World, filter: { tier?: string; standing?: string }): SkillSummary[] {
+export function listSkills(world: World, filter: { tier?: string; standing?: string }, reach?: Reach): SkillSummary[] {
   return [...world.library.skills.values()]
-    .map((skill) => summaryOf(world, skill))
+    .filter((skill) => skillWithin(world, skill, reach))
+    .map((skill) => summaryOf(world, skill, reach))
     .filter((skill) => filter.tier === undefined || skill.tier === filter.tier)
     .filter((skill) => filter.standing === undefined || skill.standing.standing === filter.standing)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function summaryOf(world: World, skill: Skill): SkillSummary {
+function summaryOf(world: World, skill: Skill, reach?: Reach): SkillSummary {
+  const standing = world.standings.get(skill.name) ?? UNSETTLED;
   return {
     name: skill.name,
     tier: skill.tier,
     description: skill.description,
     provenance: skill.provenance,
     revision: world.library.lock.skills[skill.name]?.revision ?? 0,
-    standing: world.standings.get(skill.name) ?? UNSETTLED,
+    standing:
+      reach === undefined
+        ? standing
+        : { ...standing, reasons: standing.reasons.filter((one) => !namesOthers(world, `${one.on} ${one.text}`, reach)) },
     pinned: world.pinned.has(skill.name),
     tools: skill.contract.requires.map((need) => need.tool),
     ...originOf(world, skill),
@@ -43,26 +50,30 @@ function originOf(world: World, skill: Skill): Pick<SkillSummary, "origin"> {
   return { origin: { upstream: label, uri: taken.uri, served: taken.served } };
 }
 
-function requireSkill(world: World, name: string): Skill {
+function requireSkill(world: World, name: string, reach?: Reach): Skill {
+  const within = (one: Skill): boolean => skillWithin(world, one, reach);
   const skill = world.library.skills.get(name as SkillName);
-  if (skill !== undefined) return skill;
-  const near = [...world.library.skills.keys()].filter((other) => other.includes(name) || name.includes(other)).slice(0, 3);
+  if (skill !== undefined && within(skill)) return skill;
+  const near = [...world.library.skills.values()]
+    .filter((other) => (other.name.includes(name) || name.includes(other.name)) && within(other))
+    .map((other) => other.name)
+    .slice(0, 3);
   throw new Fault("skill-unknown", `There is no skill ${name}${near.length > 0 ? `; did you mean ${near.join(", ")}?` : "."}`);
 }
 
-export function readSkill(desk: Desk, name: string): SkillDetail {
+export function readSkill(desk: Desk, name: string, reach?: Reach): SkillDetail {
   const world = desk.steward.world();
-  const skill = requireSkill(world, name);
+  const skill = requireSkill(world, name, reach);
   const links = skill.contract.requires.flatMap(
     (need) => takeover(world.catalog, need.tool as ToolKey, world.lineage.values())?.links ?? [],
   );
   return {
-    ...summaryOf(world, skill),
+    ...summaryOf(world, skill, reach),
     text: skill.files["SKILL.md"] ?? "",
     files: skill.files,
     contract: skill.contract,
     problems: skill.problems,
-    successors: links,
+    successors: links.filter((link) => [link.from, ...link.to].every((key) => reachesTool(reach, key))),
   };
 }
 

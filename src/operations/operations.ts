@@ -9,6 +9,7 @@ import { exportGexf, exportGraph } from "../graph/export.js";
 import { Fault } from "../model/fault.js";
 import type { Announcement, Operations } from "../model/operations.js";
 import type { UpstreamLabel } from "../model/ids.js";
+import { reaches } from "../model/reach.js";
 import { callTool, keptResult } from "./calls.js";
 import { approveTool, findLink, judgeLineage, readCatalog, readDrift, syncCatalog } from "./catalog.js";
 import type { Desk } from "./desk.js";
@@ -44,7 +45,7 @@ export function createOperations(desk: Desk): Operations {
     callTool: (input, caller, options) => callTool(desk, input, caller, options),
     finishTask: (input, caller) => finishTask(desk, input, caller),
 
-    facadeFacts: () => facadeFacts(desk),
+    facadeFacts: (reach) => facadeFacts(desk, reach),
     directTools: (caller) => directTools(desk, caller),
     inputSchema: (tool, caller) => inputSchema(desk, tool, caller),
     keptResult: (id) => keptResult(desk, id),
@@ -54,7 +55,7 @@ export function createOperations(desk: Desk): Operations {
         if (announced.kind === "resource") listener(label, announced.uri);
       }),
 
-    catalog: ({ at }) => readCatalog(desk, at),
+    catalog: ({ at }, caller) => readCatalog(desk, at, caller?.upstreams),
     versions: () => listVersions(desk),
     version: (version) => readManifest(desk, version),
     searchCatalog: (query, options, caller) => searchCatalog(desk, query, options, caller),
@@ -65,11 +66,11 @@ export function createOperations(desk: Desk): Operations {
       [...desk.steward.world().lineage.values()].sort((a, b) => a.atVersion - b.atVersion || (a.from < b.from ? -1 : 1)),
     lineageLink: async (link) => findLink(desk.steward.world(), link),
     judgeLineage: (link, verdict, caller) => judgeLineage(desk, link, verdict, caller),
-    sync: (label) => syncCatalog(desk, label),
+    sync: (label, caller) => syncCatalog(desk, label, caller?.upstreams),
     approveTool: (input, caller) => approveTool(desk, input, caller),
 
-    skills: async ({ at, ...filter }) => listSkills(await worldAt(desk, at), filter),
-    skill: async (name) => readSkill(desk, name),
+    skills: async ({ at, ...filter }, caller) => listSkills(await worldAt(desk, at), filter, caller?.upstreams),
+    skill: async (name, caller) => readSkill(desk, name, caller?.upstreams),
     servedSkills: (caller) => servedSkills(desk, caller),
     skillWithheld: (label, uri, what) => skillWithheld(desk, label, uri, what),
     servedFile: (name, path, caller) => servedFile(desk, name, path, caller),
@@ -102,11 +103,10 @@ export function createOperations(desk: Desk): Operations {
     upstreams: () =>
       desk.upstreams.status().map((status) => ({ ...status, prefix: desk.steward.world().prefixes.get(status.label) })),
     passThrough: (label, method, params, caller, options) => {
-      if (caller.upstreams !== undefined && !caller.upstreams.has(label))
-        throw new Fault("forbidden", `The token does not carry the upstream ${label}.`);
+      if (!reaches(caller.upstreams, label)) throw new Fault("forbidden", `The token does not carry the upstream ${label}.`);
       return desk.upstreams.request(label as UpstreamLabel, method, params, options);
     },
-    health: () => healthOf(desk),
+    health: (caller) => healthOf(desk, caller?.upstreams),
   };
 }
 

@@ -1,11 +1,12 @@
 /** Skills as other programs are served them: the active ones, with digests. */
 import { Fault } from "../model/fault.js";
-import { splitToolKey, type SkillName, type ToolKey, type UpstreamLabel } from "../model/ids.js";
+import { type SkillName, type UpstreamLabel } from "../model/ids.js";
 import type { Caller, ServedSkill, ServedSkills } from "../model/operations.js";
 import type { Skill } from "../model/skill.js";
 import type { Standing } from "../model/standing.js";
 import { serveSkill, type Serving } from "../skills/served.js";
 import { isPassedOn, isStillTaken, NOTHING_TAKEN } from "../skills/taken.js";
+import { namesOthers, skillWithin } from "../world/reach.js";
 import { servingOf as takenFrom } from "../world/upstream-skills.js";
 import type { Desk } from "./desk.js";
 
@@ -18,20 +19,12 @@ function servingOf(skill: Skill): Serving {
   return known;
 }
 
-function mayUse(skill: Skill, caller: Caller): boolean {
-  const { upstreams } = caller;
-  if (upstreams === undefined) return true;
-  return skill.contract.requires.every(
-    (need) => need.optional === true || upstreams.has(splitToolKey(need.tool as ToolKey).label),
-  );
-}
-
 export function servedSkills(desk: Desk, caller: Caller): ServedSkills {
   const skills: ServedSkill[] = [];
   const leftOut: { skill: string; why: string }[] = [];
   const world = desk.steward.world();
   for (const skill of world.library.skills.values()) {
-    if (world.standings.get(skill.name)?.standing !== "active" || !mayUse(skill, caller)) continue;
+    if (world.standings.get(skill.name)?.standing !== "active" || !skillWithin(world, skill, caller.upstreams)) continue;
     // Its upstream's own entry is passed on, with the author's name, bytes and digests.
     if (takenFrom(world, skill) !== undefined) continue;
     const serving = servingOf(skill);
@@ -74,8 +67,13 @@ function whyRests(standing: Standing | undefined): string {
 export function servedFile(desk: Desk, name: string, path: string, caller: Caller): string | undefined {
   const world = desk.steward.world();
   const skill = world.library.skills.get(name as SkillName);
-  if (skill === undefined || !mayUse(skill, caller)) throw new Fault("skill-unknown", `There is no skill ${name}.`);
+  if (skill === undefined || !skillWithin(world, skill, caller.upstreams))
+    throw new Fault("skill-unknown", `There is no skill ${name}.`);
   const standing = world.standings.get(skill.name);
-  if (standing?.standing !== "active") throw new Fault("skill-unknown", `The skill ${name} rests: ${whyRests(standing)}`);
+  if (standing?.standing !== "active") {
+    const why = whyRests(standing);
+    const told = namesOthers(world, why, caller.upstreams) ? (standing?.because ?? "inactive") : why;
+    throw new Fault("skill-unknown", `The skill ${name} rests: ${told}`);
+  }
   return Object.hasOwn(skill.files, path) ? skill.files[path] : undefined;
 }

@@ -1,4 +1,5 @@
 /** What a view says beside its tools and skills: upstreams not listed yet, words that may have been meant, that nothing was found. */
+import { reaches, type Reach } from "../model/reach.js";
 import type { ViewDecisions, ViewRecord, ViewRequest } from "../model/view.js";
 import { needText } from "../provision/plan.js";
 import { needWords } from "../retrieve/query.js";
@@ -7,10 +8,10 @@ import type { World } from "./world.js";
 
 type Notices = ViewRecord["found"]["notices"];
 
-/** Upstreams of which no tool is known yet. */
-export function connectingNotice(world: World): Notices {
+/** Upstreams within reach of which no tool is known yet. */
+export function connectingNotice(world: World, reach: Reach): Notices {
   const connecting = [...world.presence]
-    .filter(([label, presence]) => presence.state === "connecting" && !hasTools(world, label))
+    .filter(([label, presence]) => presence.state === "connecting" && reaches(reach, label) && !hasTools(world, label))
     .map(([label]) => label);
   if (connecting.length === 0) return [];
   return [{ code: "connecting", text: `Not listed yet: ${connecting.sort().join(", ")}; ask again in a moment.` }];

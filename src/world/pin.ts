@@ -6,6 +6,7 @@
 import { successors } from "../catalog/lineage.js";
 import type { CatalogPin } from "../model/catalog.js";
 import type { ToolKey } from "../model/ids.js";
+import { reachesTool, type Reach } from "../model/reach.js";
 import type { World } from "./world.js";
 
 export interface Pinned {
@@ -37,13 +38,18 @@ export function pinnedAt(world: World, pin: Pick<CatalogPin, "version" | "tools"
 /** Tools named in the notice of a view; the rest are counted. */
 const NAMED_MOST = 8;
 
-/** One sentence for the agent: where it stands, and what is no longer what it was. */
-export function pinNotice(world: World, pinned: Pinned): string {
-  const gone = pinned.gone.map(({ tool, to }) => (to.length === 0 ? tool : `${tool} (now ${to.join(" + ")})`));
+/** For the agent: where it stands, and what within its reach is no longer what it was. */
+export function pinNotice(world: World, pinned: Pinned, reach?: Reach): string {
+  const within = (key: string): boolean => reachesTool(reach, key);
+  const changed = pinned.changed.filter(within);
+  const left = pinned.gone.filter(({ tool }) => within(tool)).map(({ tool, to }) => ({ tool, to: to.filter(within) }));
+  const gone = left.map(({ tool, to }) => (to.length === 0 ? tool : `${tool} (now ${to.join(" + ")})`));
   return [
     `Pinned to catalog version ${pinned.version}; the present one is ${world.catalog.version}.`,
-    gone.length === 0 ? `All of its ${pinned.tools} tools are there.` : `Gone since: ${listed(gone)}.`,
-    ...(pinned.changed.length === 0 ? [] : [`Changed since, and called as they are now: ${listed(pinned.changed)}.`]),
+    gone.length === 0
+      ? `All of its ${reach === undefined ? `${pinned.tools} tools` : "tools that you may use"} are there.`
+      : `Gone since: ${listed(gone)}.`,
+    ...(changed.length === 0 ? [] : [`Changed since, and called as they are now: ${listed(changed)}.`]),
   ].join(" ");
 }
 

@@ -10,6 +10,7 @@ import { takeover } from "../catalog/lineage.js";
 import { closure, skillsReaching } from "../graph/reach.js";
 import { splitToolKey, type SkillName, type ToolKey } from "../model/ids.js";
 import type { LineageLink } from "../model/lineage.js";
+import { reachesTool, type Reach } from "../model/reach.js";
 import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/ports.js";
 import type { Skill, Tier } from "../model/skill.js";
 import type { NeedVector } from "../model/vectors.js";
@@ -25,6 +26,7 @@ import { nameOf } from "./advance.js";
 import { presentSkills, presentTools } from "./experience.js";
 import { connectingNotice, emptyNotice, proposalNotice, weakNotice } from "./notices.js";
 import { pinNotice, type Pinned } from "./pin.js";
+import { namesOthers, skillWithin, substitutionsWithin } from "./reach.js";
 import { isOffered, isUnavailable, type World } from "./world.js";
 
 type Found = ViewRecord["found"];
@@ -32,7 +34,7 @@ type Found = ViewRecord["found"];
 /** Who asks, and what an embedder made of the need. */
 export interface Asking {
   /** Labels the caller may use; undefined = all. */
-  readonly allowed: ReadonlySet<string> | undefined;
+  readonly allowed: Reach;
   /** Stays with what a catalog version had. */
   readonly pinned?: Pinned | undefined;
   readonly need?: NeedVector | undefined;
@@ -41,6 +43,7 @@ export interface Asking {
 export interface Gathered {
   /** The need's vector had a say. */
   readonly byVectors: boolean;
+  readonly allowed: Reach;
   readonly candidates: ViewCandidates;
   readonly found: Omit<Found, "marks" | "names">;
 }
@@ -56,13 +59,14 @@ const TOOLS_LOOKED_AT = 16;
 
 export function gather(world: World, request: ViewRequest, { allowed, pinned, need = { kind: "off" } }: Asking): Gathered {
   const text = needText(request);
-  const mayUse = (key: ToolKey): boolean =>
-    (allowed === undefined || allowed.has(splitToolKey(key).label)) && (pinned === undefined || pinned.has(key));
+  const mayUse = (key: ToolKey): boolean => reachesTool(allowed, key) && (pinned === undefined || pinned.has(key));
   const offered = (key: ToolKey): boolean => mayUse(key) && isOffered(world.presence.get(splitToolKey(key).label));
   const usable = (skill: Skill): boolean =>
+    skillWithin(world, skill, allowed) &&
     skill.contract.requires.every((one) => one.optional === true || mayUse(one.tool as ToolKey));
   const { policy } = world;
-  const notices: Found["notices"] = pinned === undefined ? [] : [{ code: "catalog-pinned", text: pinNotice(world, pinned) }];
+  const notices: Found["notices"] =
+    pinned === undefined ? [] : [{ code: "catalog-pinned", text: pinNotice(world, pinned, allowed) }];
   const vector = need.kind === "vector" && need.embedder === world.vectors.embedder ? need.vector : undefined;
   // Steps of a plan are searched by words: their texts are not known when the need is embedded.
   const vectorOf = (asked: string): Float32Array | undefined => (asked === text ? vector : undefined);
@@ -108,7 +112,7 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
       },
       tool: (key) => (offered(key as ToolKey) ? world.catalog.tools.get(key as ToolKey) : undefined),
       suppliers: (tool, given) => closure(world.graph, tool, given).filter((supplier) => offered(supplier.tool)),
-      notesOn: (tool) => notesOn(world, tool),
+      notesOn: (tool) => notesOn(world, tool).filter((skill) => skillWithin(world, skill, allowed)),
     },
     limits: {
       planning: policy.planningSkills,
@@ -119,18 +123,18 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
     },
   };
   notices.push(...proposalNotice(search.proposed), ...weakNotice(search));
-  const resting = wantsSkills ? restingSkills(world, text, usable) : { told: [], substitutions: [] };
+  const resting = wantsSkills ? restingSkills(world, text, usable, allowed) : { told: [], substitutions: [] };
   const found: Gathered["found"] = {
     catalogVersion: world.catalog.version,
     libraryRevision: world.library.revision,
-    substitutions: distinct([...askedAndGone(world, text, mayUse), ...resting.substitutions]),
+    substitutions: distinct(substitutionsWithin([...askedAndGone(world, text, mayUse), ...resting.substitutions], allowed)),
     alternatives: [],
     unmatched: [...search.unmatched],
-    notices: [...notices, ...connectingNotice(world)],
+    notices: [...notices, ...connectingNotice(world, allowed)],
     leftOut: [...resting.told, ...notOffered(world, text, mayUse, limit)],
     limits: limitsOf(world, request),
   };
-  return { candidates, found, byVectors: vector !== undefined };
+  return { candidates, found, allowed, byVectors: vector !== undefined };
 }
 
 /** Completes what was found for the tools that were decided on: marks, names, and whom they took over from. */
@@ -144,7 +148,7 @@ export function complete(world: World, gathered: Gathered, decisions: ViewDecisi
     const marked = marksOf(world, key);
     if (marked.length > 0) marks[key] = marked;
   }
-  const inherited = takenOver(world, keys);
+  const inherited = substitutionsWithin(takenOver(world, keys), gathered.allowed);
   return {
     ...gathered.found,
     notices: [...gathered.found.notices, ...emptyNotice(world, gathered.candidates.request, decisions)],
@@ -212,6 +216,7 @@ function restingSkills(
   world: World,
   text: string,
   usable: (skill: Skill) => boolean,
+  reach: Reach,
 ): { told: Found["leftOut"]; substitutions: Found["substitutions"] } {
   const resting = searchSkills(world.restingSkills, text, { limit: RESTING_TOLD });
   const standing = searchSkills(world.activeSkills, text, { limit: 1 });
@@ -221,10 +226,11 @@ function restingSkills(
   for (const { skill, raw } of resting.hits) {
     if (raw < resting.topRaw * RESTING_SHARE || !usable(skill)) continue;
     const why = world.standings.get(skill.name);
+    const because = why?.reasons[0]?.text ?? "its tools have not been listed yet";
     told.push({
       kind: "skill",
       id: skill.name,
-      why: `rests (${why?.because ?? "missing"}): ${why?.reasons[0]?.text ?? "its tools have not been listed yet"}`,
+      why: `rests (${why?.because ?? "missing"})${namesOthers(world, because, reach) ? "" : `: ${because}`}`,
     });
     for (const reason of why?.reasons ?? []) {
       const substitution =

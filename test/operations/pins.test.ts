@@ -68,6 +68,8 @@ describe("a token pinned to a catalog version", () => {
     );
     expect(refused.code).toBe("tool-not-offered");
     expect(refused.detail).toContain("not of catalog version 1");
+    // The reason is the pin, and no other is named beside it.
+    expect(refused.message).not.toMatch(/parked|disabled|upstream/);
     const { body } = await house.operations.describeTools({ tools: ["rota/call_standby", "rota/swap_shift"] }, agent("ci"));
     expect(body.missing.map((one) => one.asked)).toEqual(["rota/call_standby", "rota/swap_shift"]);
   });

@@ -37,6 +37,15 @@ describe("the forms of faults", () => {
     });
   });
 
+  it.each<[FaultCode, RegExp]>([
+    ["tool-not-offered", /parked|disabled|login|pinned|version/],
+    ["forbidden", /right|upstream/],
+    ["skill-unknown", /library|rests/],
+    ["call-interrupted", /upstream|daemon/],
+  ])("leave the reason of %s to who throws it: there are several, and only one is true", (of, reasons) => {
+    expect(FAULTS[of].sentence).not.toMatch(reasons);
+  });
+
   it("blame the caller with 4xx, and others with 5xx or a conflict", () => {
     for (const of of CODES) {
       const status = HTTP_STATUS[of];

@@ -10,6 +10,7 @@ import type { Request, Response } from "express";
 import { z } from "zod";
 import { Fault, Refusal } from "../../model/fault.js";
 import type { Caller, Operations } from "../../model/operations.js";
+import type { Reach } from "../../model/reach.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
 import { passedHeaders } from "../mcp/agent-call.js";
 import { inputFault, readInput } from "../mcp/facade-input.js";
@@ -49,6 +50,7 @@ async function serve(route: Route, req: Request, res: Response, options: RestOpt
   if (route.rights.length > 0 && !route.rights.some((right) => basics.rights.has(right))) {
     throw new Fault("forbidden", `It needs the right ${route.rights.join(" or ")}.`, { rights: [...route.rights] });
   }
+  refuseLimited(route, basics.upstreams);
   options.door.track(res);
   const caller: Caller = { ...basics, session: undefined };
   const gone = new AbortController();
@@ -82,6 +84,12 @@ async function serve(route: Route, req: Request, res: Response, options: RestOpt
   } finally {
     options.metrics.call("rest", route.path.slice(1), outcome, (performance.now() - began) / 1_000);
   }
+}
+
+function refuseLimited(route: Route, reach: Reach): void {
+  if (reach === undefined || route.withinReach === true) return;
+  const text = `${route.method.toUpperCase()} /v1${route.path} is about every upstream, and this token is limited to ${[...reach].join(", ")}; it takes a token whose entry in state/tokens.json has "upstreams": ["*"].`;
+  throw new Fault("forbidden", text, { upstreams: [...reach] });
 }
 
 function readQuery(route: Route, req: Request): unknown {

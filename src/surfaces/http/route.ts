@@ -40,6 +40,11 @@ export interface Route {
   readonly tag: "facade" | "catalog" | "skills" | "graph" | "maintenance" | "episodes" | "daemon";
   /** Any one of these rights is enough; empty = every caller that is authorised at all. */
   readonly rights: readonly Right[];
+  /**
+   * A token limited to some upstreams is answered too, of those alone. Without it such a token is refused: a route that speaks of
+   * the whole house cannot forget whom it speaks to.
+   */
+  readonly withinReach?: true;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   /** The body reaches the operation as it came; the route reads it itself. */

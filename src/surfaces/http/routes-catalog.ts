@@ -10,15 +10,11 @@ export const catalogRoutes: readonly Route[] = [
     path: "/catalog",
     tag: "catalog",
     rights: [],
+    withinReach: true,
     summary: "All tools of the present catalog version, or of an earlier one.",
     query: z.object({ at: count.optional().describe("A catalog version.") }),
     answer: answers.catalog,
-    run: async (operations, { query, caller }) => {
-      const catalog = await operations.catalog(query.at === undefined ? {} : { at: query.at });
-      const allowed = caller.upstreams;
-      if (allowed === undefined) return catalog;
-      return { ...catalog, tools: catalog.tools.filter((tool) => allowed.has(tool.tool.split("/", 1)[0] ?? "")) };
-    },
+    run: (operations, { query, caller }) => operations.catalog(query.at === undefined ? {} : { at: query.at }, caller),
   }),
   route({
     method: "get",
@@ -43,6 +39,7 @@ export const catalogRoutes: readonly Route[] = [
     path: "/catalog/search",
     tag: "catalog",
     rights: [],
+    withinReach: true,
     summary: "Tools for a query, by words, as of a catalog version; nothing is recorded.",
     query: z.object({ query: name, at: count.optional().describe("A catalog version."), limit: count.optional() }),
     answer: answers.searched,
@@ -138,16 +135,18 @@ export const catalogRoutes: readonly Route[] = [
     path: "/catalog/sync",
     tag: "catalog",
     rights: ["operate"],
+    withinReach: true,
     summary: "Lists one upstream or all of them now.",
     body: z.strictObject({ upstream: name.optional() }).optional(),
     answer: answers.synced,
-    run: (operations, { body }) => operations.sync(body?.upstream),
+    run: (operations, { body, caller }) => operations.sync(body?.upstream, caller),
   }),
   route({
     method: "post",
     path: "/catalog/tools/approve",
     tag: "catalog",
     rights: ["approve"],
+    withinReach: true,
     summary: "Approves a held tool as it is shown; lapses when its digests move.",
     body: z.strictObject({ tool: name, contract: z.string().optional(), text: z.string().optional() }),
     answer: answers.approved,

@@ -24,7 +24,7 @@ async function told<Body>(
   call.inEpisode(episode);
   return body;
 }
-const asAgent = { tag: "facade", rights: ["agent"] } as const;
+const asAgent = { tag: "facade", rights: ["agent"], withinReach: true } as const;
 
 export const facadeRoutes: readonly Route[] = [
   route({

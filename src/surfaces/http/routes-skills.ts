@@ -10,6 +10,7 @@ export const skillRoutes: readonly Route[] = [
     path: "/skills",
     tag: "skills",
     rights: [],
+    withinReach: true,
     summary: "Skills with standing and reasons.",
     query: z.object({
       tier: z.enum(["planning", "atomic", "tool"]).optional(),
@@ -17,21 +18,25 @@ export const skillRoutes: readonly Route[] = [
       at: count.optional().describe("As the library stood while this catalog version was in force."),
     }),
     answer: answers.skills,
-    run: (operations, { query }) =>
-      operations.skills({
-        ...(query.tier === undefined ? {} : { tier: query.tier }),
-        ...(query.standing === undefined ? {} : { standing: query.standing }),
-        ...(query.at === undefined ? {} : { at: query.at }),
-      }),
+    run: (operations, { query, caller }) =>
+      operations.skills(
+        {
+          ...(query.tier === undefined ? {} : { tier: query.tier }),
+          ...(query.standing === undefined ? {} : { standing: query.standing }),
+          ...(query.at === undefined ? {} : { at: query.at }),
+        },
+        caller,
+      ),
   }),
   route({
     method: "get",
     path: "/skills/:name",
     tag: "skills",
     rights: [],
+    withinReach: true,
     summary: "One skill: text, files, contract, problems.",
     answer: answers.skillDetail,
-    run: (operations, { params }) => operations.skill(params["name"] ?? ""),
+    run: (operations, { params, caller }) => operations.skill(params["name"] ?? "", caller),
   }),
   route({
     method: "get",

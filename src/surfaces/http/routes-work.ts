@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { recordedEpisodeSchema } from "../../model/recorded.js";
 import { MAINTENANCE_MODES } from "../../model/maintenance.js";
+import { reaches } from "../../model/reach.js";
 import * as answers from "./answers.js";
 import { name, noBody, PEOPLE, route } from "./route.js";
 import type { Route } from "./route.js";
@@ -141,17 +142,19 @@ export const workRoutes: readonly Route[] = [
     path: "/upstreams",
     tag: "daemon",
     rights: PEOPLE,
+    withinReach: true,
     summary: "Upstreams with presence, era, capabilities and the tail of their stderr.",
     answer: answers.upstreams,
-    run: (operations) => operations.upstreams(),
+    run: (operations, { caller }) => operations.upstreams().filter(({ label }) => reaches(caller.upstreams, label)),
   }),
   route({
     method: "get",
     path: "/health",
     tag: "daemon",
     rights: [],
+    withinReach: true,
     summary: "What runs here, on which home, with which problems.",
     answer: answers.health,
-    run: (operations) => operations.health(),
+    run: (operations, { caller }) => operations.health(caller),
   }),
 ];

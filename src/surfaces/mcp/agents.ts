@@ -64,7 +64,7 @@ export function createAgents(options: AgentsOptions): Agents {
   const { operations, log } = options;
   const questions = createQuestions({ answerMs: SURFACE_LIMITS.answerMs, heldMax: SURFACE_LIMITS.heldCallsMax });
   const passing = createPassing(operations, questions);
-  const facadeList = createFacadeList(() => operations.facadeFacts());
+  const facadeList = createFacadeList((reach) => operations.facadeFacts(reach));
 
   const blame = (error: unknown, where: string): Fault | Refusal =>
     blameOf(error, () => {

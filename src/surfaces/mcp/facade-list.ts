@@ -1,9 +1,9 @@
 /**
- * The facade as agents see it listed: six tools, in stable order, the same for everybody.
+ * The facade as agents see it listed: six tools, in stable order, the same for all who may use the same upstreams.
  *
  * Owns: names, descriptions, input schemas and instructions of the facade; the one line that names what is behind it.
  * Speaks: FacadeFacts in; MCP tool definitions out.
- * Never: connections, callers or anything that would make two clients see different lists.
+ * Never: connections, sessions or anything else that would make two clients with the same reach see different lists.
  */
 import { z } from "zod";
 import {
@@ -16,6 +16,7 @@ import {
 } from "../../model/facade.js";
 import type { JsonObject } from "../../model/json.js";
 import type { FacadeFacts } from "../../model/operations.js";
+import type { Reach } from "../../model/reach.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
 
 export const FACADE_NAMES = [
@@ -163,14 +164,20 @@ function withoutBounds(property: JsonObject): JsonObject {
   return kept;
 }
 
-/** The list of one catalog version, built once and shared by all connections. */
-export function createFacadeList(facts: () => FacadeFacts): () => { readonly version: number; readonly tools: JsonObject[] } {
-  let held: { version: number; tools: JsonObject[] } | undefined;
-  return () => {
-    const now = facts();
-    if (held === undefined || held.version !== now.catalogVersion) {
-      held = { version: now.catalogVersion, tools: facadeTools(now) };
-    }
-    return held;
+/** The list as a reach sees it; without one, whole. */
+export type FacadeList = (reach?: Reach) => { readonly version: number; readonly tools: JsonObject[] };
+
+/** The lists of one catalog version, each built once and shared by all connections of the same reach. */
+export function createFacadeList(facts: (reach?: Reach) => FacadeFacts): FacadeList {
+  let version: number | undefined;
+  const held = new Map<string, JsonObject[]>();
+  return (reach) => {
+    const now = facts(reach);
+    if (version !== now.catalogVersion) held.clear();
+    version = now.catalogVersion;
+    const key = JSON.stringify(reach === undefined ? null : [...reach].sort());
+    const tools = held.get(key) ?? facadeTools(now);
+    held.set(key, tools);
+    return { version: now.catalogVersion, tools };
   };
 }

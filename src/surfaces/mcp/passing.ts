@@ -124,7 +124,7 @@ export function createPassing(operations: Operations, questions: Questions): Pas
       return place.own === uri ? result : withQualifiedContents(result, place.label, places.prefixOf(place.label));
     },
     async listPrompts(call) {
-      const own = await skillPrompts(operations);
+      const own = await skillPrompts(operations, call.caller);
       return listed("prompts", await gatherer.list("prompts", call.caller, call.signal), own);
     },
     async getPrompt(params, call) {
@@ -134,7 +134,7 @@ export function createPassing(operations: Operations, questions: Questions): Pas
       if (split !== undefined && places.known(split.label)) {
         return pass(places.usable(split, call.caller), "prompts/get", { ...params, name: split.own }, call);
       }
-      const own = await skillPrompt(operations, name, params["arguments"]);
+      const own = await skillPrompt(operations, name, params["arguments"], call.caller);
       if (own !== undefined) return own;
       const label = places.bare("prompts", call.caller);
       if (label === undefined) throw invalidParams(`No prompt "${name}" is known.`);

@@ -21,7 +21,7 @@ import { readArguments } from "../../operations/arguments.js";
 import type { AgentCall } from "./agent-call.js";
 import { readCallInput, readInput } from "./facade-input.js";
 import { FACADE_NAMES, isFacadeName } from "./facade-list.js";
-import type { FacadeName } from "./facade-list.js";
+import type { FacadeList, FacadeName } from "./facade-list.js";
 import type { Questions } from "./questions.js";
 import { bodyResult, faultResult, invalidParams, MCP_FORMS, protocolError, refusalResult, withEpisode } from "./translate.js";
 
@@ -43,7 +43,7 @@ export interface ToolCallParts {
 }
 export type Outcome = "ok" | "tool-error" | "refused" | "fault" | "bug";
 
-export function createFacadeCalls(parts: ToolCallParts, list: () => { readonly tools: JsonObject[] }): ToolCalls {
+export function createFacadeCalls(parts: ToolCallParts, list: FacadeList): ToolCalls {
   const { operations, questions } = parts;
 
   async function run(name: FacadeName, raw: unknown, call: AgentCall): Promise<JsonObject> {
@@ -73,7 +73,7 @@ export function createFacadeCalls(parts: ToolCallParts, list: () => { readonly t
   }
 
   return {
-    list: () => ({ tools: list().tools }),
+    list: (call) => ({ tools: list(call.caller.upstreams).tools }),
     async call(params, call) {
       const name = params["name"];
       if (!isFacadeName(name)) throw invalidParams(unknownName(name), { tools: [...FACADE_NAMES] });
