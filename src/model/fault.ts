@@ -93,6 +93,16 @@ export const FAULTS = {
     retryable: true,
     sentence: "The upstream takes no more requests now; this one did not reach it. Try again later.",
   },
+  "login-refused": {
+    blame: "caller",
+    retryable: false,
+    sentence: "The upstream does not accept the credentials of this call.",
+  },
+  "login-needed": {
+    blame: "operator",
+    retryable: false,
+    sentence: "The upstream does not accept STEWARD's credentials for this call.",
+  },
   "daemon-unreachable": { blame: "operator", retryable: true, sentence: "No daemon answers for this home." },
   "shutting-down": { blame: "steward", retryable: true, sentence: "The daemon is shutting down." },
   busy: { blame: "steward", retryable: true, sentence: "Too much is under way; try again shortly." },

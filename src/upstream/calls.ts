@@ -16,6 +16,7 @@ import { toFault } from "./faults.js";
 import { createLevels } from "./levels.js";
 import { forwardedHeaders } from "./headers.js";
 import type { Lister } from "./lister.js";
+import { isOurOwn } from "./login.js";
 import { textOf, Unanswered } from "./session.js";
 import type { Session, SessionRequest, UpstreamLog } from "./session.js";
 import type { Subscriptions } from "./subscriptions.js";
@@ -40,7 +41,8 @@ export interface CallsOptions {
   readonly stderr: () => string;
   readonly log: UpstreamLog;
   readonly onAnswer: () => void;
-  readonly onUnanswered: (session: Session, error: Unanswered) => void;
+  /** `own`: nothing of the agent's headers went along. */
+  readonly onUnanswered: (session: Session, error: Unanswered, own: boolean) => void;
   readonly onSettled: (session: Session) => void;
   readonly onIdle: () => void;
 }
@@ -76,7 +78,8 @@ export function createCalls(options: CallsOptions): Calls {
           return result;
         } catch (error) {
           if (error instanceof Refusal) options.onAnswer();
-          else if (error instanceof Unanswered) options.onUnanswered(session, error);
+          else if (error instanceof Unanswered)
+            options.onUnanswered(session, error, isOurOwn(options.config(), about.from.headers));
           if (sent > 1 || !(mayResend(error, about.repeatable) || (await marksMoved(error, about)))) throw error;
           options.log("info", `upstream ${label}: a request is sent once more`, { why: textOf(error) });
         } finally {
@@ -85,11 +88,15 @@ export function createCalls(options: CallsOptions): Calls {
       }
     } catch (error) {
       if (!(error instanceof Refusal)) counters.failures += 1;
-      throw toFault(error, { label, tool: about.tool, stderr: options.stderr() });
+      throw asFault(error, about.tool, about.from);
     } finally {
       busy -= 1;
       if (busy === 0) options.onIdle();
     }
+  }
+
+  function asFault(error: unknown, tool: string | undefined, { headers }: CallOptions): unknown {
+    return toFault(error, { label, tool, stderr: options.stderr(), config: options.config(), headers });
   }
 
   function passing(method: string, params: JsonObject, from: CallOptions): SessionRequest {
@@ -167,7 +174,7 @@ export function createCalls(options: CallsOptions): Calls {
   }
   function session(from: CallOptions): Promise<Session> {
     return options.connected(from.signal).catch((error: unknown) => {
-      throw toFault(error, { label, tool: undefined, stderr: options.stderr() });
+      throw asFault(error, undefined, from);
     });
   }
 

@@ -36,6 +36,8 @@ export interface ExchangesOptions {
   readonly transport: (fetch: Fetch, headers: Readonly<Record<string, string>>) => HttpTransport;
   readonly peer: () => Peer;
   readonly hasSession: () => boolean;
+  /** A stream stands on which an answer may come that its own reply did not bring. */
+  readonly hearsElsewhere: () => boolean;
   /** Takes what upstreams write. */
   readonly intake: Intake;
   /** A request is being answered: the headers may name the session. */
@@ -96,7 +98,15 @@ export function createExchanges(options: ExchangesOptions): Carrier & { closeAll
       if (response.status === 404 || response.status === 405) exchange.failedResumes = RESUME_TRIES;
       lost(`The stream with the answer broke and could not be resumed: HTTP ${response.status}.`);
     }
-    if (!response.ok || response.status === NO_CONTENT_YET || response.body === null) return response;
+    if (!response.ok) return response;
+    if (response.status === NO_CONTENT_YET || response.body === null) {
+      // Some servers answer on their own stream instead; where none stands, nothing more can come.
+      if (!resuming && !options.hearsElsewhere())
+        options
+          .peer()
+          .fail(id, notAnAnswer(`The upstream took the request with HTTP ${response.status} and gave no answer to it.`));
+      return response;
+    }
     options.onOpened(response.headers);
     const type = mediaType(response);
     if (type === "text/event-stream") {
@@ -192,11 +202,14 @@ export function readSendError(error: unknown, session: Pick<ExchangesOptions, "h
     return new Unanswered("expired", "The upstream does not know the session any more (HTTP 404).", true, { status });
   }
   const said = refusalInBody(text);
+  const shown = said?.message ?? (text === undefined || text === "" ? undefined : text.slice(0, 300));
+  const words = shown === undefined ? "" : `: ${shown}`;
+  // Who is not known is refused by the transport, whatever body goes along.
+  if (status === 401 || (status === 403 && said === undefined))
+    return new Unanswered("login", `The upstream does not let this request in (HTTP ${status}${words}).`, true, { status });
   if (said !== undefined && !(status === 400 && session.hasSession())) return said;
-  if (status === 401) return new Unanswered("login", "The upstream asks for a login (HTTP 401).", true, { status });
   if (status === 429) return new Unanswered("busy", "The upstream takes no more requests now (HTTP 429).", true, { status });
-  const shown = text === undefined || text === "" ? "" : `: ${text.slice(0, 300)}`;
-  return new Unanswered("lost", `The upstream refused the request with HTTP ${status}${shown}.`, status < 500, {
+  return new Unanswered("lost", `The upstream refused the request with HTTP ${status}${words}.`, status < 500, {
     status,
     cause: said ?? error,
   });

@@ -5,8 +5,10 @@
  * Speaks: Fault, Refusal.
  * Never: catching bugs: what is neither Unanswered nor ConnectFailed passes unchanged.
  */
+import type { UpstreamConfig } from "../model/config.js";
 import { Fault } from "../model/fault.js";
 import { UPSTREAM_LIMITS } from "../model/policy.js";
+import { callRefused } from "./login.js";
 import { ConnectFailed, Unanswered } from "./session.js";
 
 export interface FaultContext {
@@ -14,6 +16,9 @@ export interface FaultContext {
   /** A tool is asked for (else any other request). */
   readonly tool: string | undefined;
   readonly stderr: string;
+  readonly config: UpstreamConfig;
+  /** Headers of the agent's request. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
 }
 
 export function toFault(error: unknown, context: FaultContext): unknown {
@@ -29,11 +34,11 @@ export function toFault(error: unknown, context: FaultContext): unknown {
     case "too-large":
       return new Fault("answer-too-large", detail, undefined, { cause: error });
     case "unreadable":
-      return new Fault("answer-unreadable", detail, undefined, { cause: error });
+      return new Fault("answer-unreadable", detail, error.data, { cause: error });
     case "busy":
       return new Fault("upstream-busy", detail + shown(context.stderr), undefined, { cause: error });
     case "login":
-      return new Fault("tool-not-offered", detail, undefined, { cause: error });
+      return callRefused(error, about, context.config, context.headers);
     case "lost":
     case "expired": {
       const code = !error.notRun ? "call-interrupted" : context.tool === undefined ? "upstream-failed" : "tool-unavailable";
@@ -52,13 +57,4 @@ export function shown(stderr: string, maxChars: number = UPSTREAM_LIMITS.stderrS
   const text = stderr.trim();
   if (text === "") return "";
   return ` Its stderr ends with: ${text.length > maxChars ? `…${text.slice(-maxChars)}` : text}`;
-}
-
-/** What a person can do where an upstream wants to know who calls. Nobody logs in here by themselves. */
-export function loginNeeded(label: string, status: number): string {
-  const header = '"Authorization": "Bearer ${TOKEN}"';
-  return (
-    `the upstream asks for a login (HTTP ${status}): add ${header} under mcpServers.${label}.headers in config/steward.json, ` +
-    "with TOKEN in the environment of the daemon"
-  );
 }

@@ -9,7 +9,7 @@
  */
 import { Refusal } from "../model/fault.js";
 import type { JsonObject } from "../model/json.js";
-import { ConnectFailed, textOf } from "./session.js";
+import { ConnectFailed, textOf, Unanswered } from "./session.js";
 import type { Era, Greeting } from "./session.js";
 import { CODE, initializeParams, METHOD, offersModern, readGreeting, supportsModern, withEnvelope } from "./translate.js";
 import type { ClientIdentity } from "./translate.js";
@@ -30,14 +30,18 @@ export async function greet(options: GreetOptions): Promise<Greeting> {
   try {
     return await first(options);
   } catch (error) {
-    // Only an upstream that answered "no" can be asked otherwise; silence or an end is no answer.
-    if (options.only || !(error instanceof ConnectFailed) || !(error.cause instanceof Refusal)) throw error;
+    // Only an upstream that answered "no", or what is no answer, can be asked otherwise; silence or an end says nothing.
+    if (options.only || !(error instanceof ConnectFailed) || !wasAnswered(error.cause)) throw error;
     try {
       return await second(options);
     } catch {
       throw error;
     }
   }
+}
+
+function wasAnswered(cause: unknown): boolean {
+  return cause instanceof Refusal || (cause instanceof Unanswered && cause.kind === "unreadable");
 }
 
 async function greetLegacy({ ask, notify, client }: GreetOptions): Promise<Greeting> {

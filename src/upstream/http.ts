@@ -17,8 +17,8 @@ import { UPSTREAM_LIMITS } from "../model/policy.js";
 import { mediaType, rewritten } from "./bodies.js";
 import { createExchanges, RESUME_TRIES } from "./exchanges.js";
 import type { HttpTransport } from "./exchanges.js";
-import { loginNeeded } from "./faults.js";
 import { greet } from "./handshake.js";
+import { loginNeeded } from "./login.js";
 import { ADDRESS_REFUSED, createNet, readNetError } from "./net-guard.js";
 import type { Fetch } from "./net-guard.js";
 import { createAsk, httpIntake, once, ownHeaders, ownStream, route } from "./opening.js";
@@ -47,7 +47,7 @@ export async function openHttp(options: HttpOptions): Promise<Session> {
     });
   } catch (error) {
     await net.close();
-    throw explain(error, options.config.label);
+    throw explain(error, options.config);
   }
 }
 
@@ -113,6 +113,7 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
   let sessionId: string | undefined;
   let version: string | undefined;
   let main: LegacyTransport | undefined;
+  let ownStreams = 0;
   const dead = once((reason: string) => events.onClosed(reason));
 
   const transport = (fetch: Fetch, headers: Readonly<Record<string, string>>, tries: number): LegacyTransport => {
@@ -135,6 +136,7 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
   function openMain(): LegacyTransport {
     let unreachable = 0;
     let streams = 0;
+    ownStreams = 0;
     const made = transport(
       async (target, init) => {
         try {
@@ -142,7 +144,9 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
           unreachable = 0;
           // What changed while the stream was down was not told: look once.
           if (init?.method === "GET" && response.ok && streams++ > 0) events.onChanged("tools");
-          return mediaType(response) === "text/event-stream" ? rewritten(response, ownStream(intake), () => undefined) : response;
+          if (mediaType(response) !== "text/event-stream") return response;
+          if (init?.method === "GET") ownStreams += 1;
+          return rewritten(response, ownStream(intake), () => (ownStreams -= init?.method === "GET" ? 1 : 0));
         } catch (error) {
           // An idle stream that dropped is normal and reconnects; a server that stays away is an outage.
           if (init?.method === "GET" && !closed() && ++unreachable > 1) dead(`unreachable: ${readNetError(error).text}`);
@@ -169,6 +173,7 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
     transport: (fetch, headers) => transport(fetch, headers, RESUME_TRIES) as HttpTransport,
     peer: () => peer,
     hasSession: () => sessionId !== undefined,
+    hearsElsewhere: () => ownStreams > 0,
     intake,
     onOpened: (headers) => {
       sessionId ??= headers.get("mcp-session-id") ?? undefined;
@@ -275,6 +280,7 @@ function createModernPipe(opening: HttpOpening): Pipe {
       }) as HttpTransport,
     peer: () => peer,
     hasSession: () => false,
+    hearsElsewhere: () => false,
     intake,
     onOpened: () => undefined,
     // There is nothing to say outside of requests: cutting a stream is the cancellation.
@@ -334,12 +340,12 @@ function readUrl(text: string): URL {
 }
 
 /** Adds what a person can do about it, where only a person can. */
-function explain(error: unknown, label: string): ConnectFailed {
+function explain(error: unknown, config: HttpOptions["config"]): ConnectFailed {
   const failed =
     error instanceof ConnectFailed ? error : new ConnectFailed("connect", textOf(error), undefined, { cause: error });
   const cause = failed.cause;
   if (cause instanceof Unanswered && (cause.kind === "login" || cause.status === 401 || cause.status === 403)) {
-    return new ConnectFailed(failed.phase, loginNeeded(label, cause.status ?? 401), "login", { cause });
+    return new ConnectFailed(failed.phase, loginNeeded(config, cause.status ?? 401), "login", { cause });
   }
   if (readNetError(cause instanceof Unanswered ? cause.cause : cause).code === ADDRESS_REFUSED) {
     return new ConnectFailed("address", readNetError(cause).text, "configuration", { cause });

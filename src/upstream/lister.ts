@@ -16,12 +16,13 @@ import type { Tool } from "../model/tool.js";
 import { listTools } from "./listing.js";
 import { createRefresher } from "./refresher.js";
 import type { RefreshCause } from "./refresher.js";
-import { textOf } from "./session.js";
 import type { Session } from "./session.js";
 
 export interface Lister {
   /** The upstream says that its list moved. */
   changed(): void;
+  /** Is it still listed to us? Asked soon, and once for all who wonder. */
+  check(): void;
   /** Lists now; rejects with the reason where it cannot. */
   now(cause: RefreshCause): Promise<void>;
   /** Arguments of this tool that go into headers too (modern HTTP). */
@@ -41,7 +42,7 @@ export interface ListerOptions {
   readonly pollMs: number;
   readonly onListed: () => void;
   /** The session stands but cannot be listed. */
-  readonly onUnlistable: (reason: string) => void;
+  readonly onUnlistable: (error: unknown) => void;
 }
 
 export function createLister(options: ListerOptions): Lister {
@@ -74,7 +75,7 @@ export function createLister(options: ListerOptions): Lister {
       if (options.session() === session) {
         failures += 1;
         plan(Math.min(UPSTREAM_LIMITS.backoffMs * 2 ** failures, UPSTREAM_LIMITS.backoffMaxMs));
-        options.onUnlistable(textOf(error));
+        options.onUnlistable(error);
       }
       throw error;
     }
@@ -104,6 +105,7 @@ export function createLister(options: ListerOptions): Lister {
 
   return {
     changed: () => refresher.ask("list_changed"),
+    check: () => refresher.ask("poll"),
     now: (cause) => refresher.now(cause),
     marks: (tool) => marked.get(tool) ?? [],
     listedOnce: () => listed,

@@ -247,6 +247,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
     if (incoming.kind !== "noise") heard();
     switch (incoming.kind) {
       case "answer":
+      case "unusable":
       case "refusal": {
         const entry = pending.get(incoming.id);
         // An answer to what was cancelled or timed out comes late: it is dropped quietly.
@@ -254,7 +255,8 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
         settle(entry, true);
         if (bytes !== undefined) entry.request.onBytes?.(bytes);
         if (incoming.kind === "answer") entry.resolve(incoming.result);
-        else entry.reject(incoming.refusal);
+        else if (incoming.kind === "refusal") entry.reject(incoming.refusal);
+        else entry.reject(new Unanswered("unreadable", incoming.reason, false, { data: incoming.data }));
         return true;
       }
       case "progress": {

@@ -86,12 +86,14 @@ export class Unanswered extends Error {
   readonly status: number | undefined;
   /** When the request was sent (monotonic), where it was given up for its time. */
   readonly sentMs: number | undefined;
+  /** What came instead of an answer, where it can be shown. */
+  readonly data: JsonObject | undefined;
 
   constructor(
     kind: UnansweredKind,
     text: string,
     notRun: boolean,
-    options?: { cause?: unknown; status?: number; sentMs?: number },
+    options?: { cause?: unknown; status?: number; sentMs?: number; data?: JsonObject | undefined },
   ) {
     super(text, options);
     this.name = "Unanswered";
@@ -99,6 +101,7 @@ export class Unanswered extends Error {
     this.notRun = notRun;
     this.status = options?.status;
     this.sentMs = options?.sentMs;
+    this.data = options?.data;
   }
 }
 

@@ -20,13 +20,14 @@ import type { Policy } from "../model/policy.js";
 import type { CallOptions, Clock, UpstreamCall, UpstreamStatus } from "../model/ports.js";
 import type { Tool } from "../model/tool.js";
 import { createCalls } from "./calls.js";
-import { loginNeeded, shown } from "./faults.js";
+import { shown } from "./faults.js";
 import { openHttp } from "./http.js";
 import { createIdleWatch } from "./idle.js";
 import { createLifeWatch } from "./life.js";
 import { createLink } from "./link.js";
 import { createLister } from "./lister.js";
 import { createPresenceBoard } from "./presence.js";
+import { loginNeeded } from "./login.js";
 import type { ProcessRecord } from "./reap.js";
 import { ConnectFailed, textOf, Unanswered } from "./session.js";
 import type { Era, Greeting, Session, SessionEvents, UpstreamLog } from "./session.js";
@@ -86,6 +87,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   /** The listing that a new session begins with. */
   let firstListing: Promise<void> = Promise.resolve();
   let noiseWarnedMs = Number.NEGATIVE_INFINITY;
+  let doubtedMs = Number.NEGATIVE_INFINITY;
 
   const log: UpstreamLog = (level, text, data) => options.log(level, redacted(text), data);
   const post = async (event: Event): Promise<void> => {
@@ -148,9 +150,11 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       if (link.current() !== undefined) presence.set("up");
       idle.watch();
     },
-    onUnlistable: (reason) => {
-      log("warn", `upstream ${label} could not be listed: ${reason}`);
-      presence.set("away", reasonOf(`its tools could not be listed: ${reason}`));
+    onUnlistable: (error) => {
+      log("warn", `upstream ${label} could not be listed: ${textOf(error)}`);
+      if (error instanceof Unanswered && error.kind === "login")
+        presence.park("login", reasonOf(loginNeeded(config, error.status ?? 401)));
+      else presence.set("away", reasonOf(`its tools could not be listed: ${textOf(error)}`));
     },
   });
 
@@ -232,10 +236,17 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       .catch(() => undefined);
   }
 
-  function onUnanswered(session: Session, error: Unanswered): void {
+  /** A call that is refused concerns its caller; whether we ourselves are still let in is asked with a request of our own. */
+  function doubtLogin(): void {
+    if (elapsedMs() - doubtedMs < UPSTREAM_LIMITS.pollMinMs) return;
+    doubtedMs = elapsedMs();
+    lister.check();
+  }
+
+  function onUnanswered(session: Session, error: Unanswered, own: boolean): void {
     life.unanswered(session, error);
     if (error.kind === "lost" && error.notRun && error.status === undefined) link.drop(session, error.message);
-    else if (error.kind === "login") presence.park("login", loginNeeded(label, 401));
+    else if (error.kind === "login" && own) doubtLogin();
   }
 
   async function connected(signal: AbortSignal): Promise<Session> {

@@ -86,6 +86,8 @@ export const DECLARED_CAPABILITIES: JsonObject = Object.freeze({
 export type Incoming =
   | { readonly kind: "answer"; readonly id: number; readonly result: JsonObject }
   | { readonly kind: "refusal"; readonly id: number; readonly refusal: Refusal }
+  /** An answer that cannot be handed on; `reason` is a sentence of ours, `data` what came instead. */
+  | { readonly kind: "unusable"; readonly id: number; readonly reason: string; readonly data: JsonObject | undefined }
   | { readonly kind: "request"; readonly id: string | number; readonly method: string; readonly params: JsonObject }
   /** A request that nobody can be asked: it is answered with the reason. */
   | { readonly kind: "unfit"; readonly id: string | number; readonly reason: string }
@@ -128,7 +130,7 @@ export function readMessage(value: unknown): Incoming {
 
 /** An answer that cannot be handed on: whoever waits for it hears why, at once. */
 function unusable(id: number, how: string, data?: JsonObject): Incoming {
-  return { kind: "refusal", id, refusal: new Refusal(CODE.internal, `The upstream answered ${how}.`, data) };
+  return { kind: "unusable", id, reason: `The upstream answered ${how}.`, data };
 }
 
 /** Listings are judged tool by tool (catalog/intake.ts): one tool that is too deep takes no other with it. */

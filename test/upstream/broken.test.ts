@@ -143,12 +143,15 @@ describe("messages that are JSON and yet odd", () => {
 
   it("say that they are no answer where they carry neither result nor error", async () => {
     const one = stand(fixture("workbench.mjs", [], never));
-    const refused = (text: string): Promise<unknown> => code(one.call("raw", { text: `${text}\n` }));
-    expect(await refused('{"jsonrpc":"2.0","id":ID}')).toEqual({
-      refusal: -32603,
-      message: "The upstream answered with neither a result nor an error.",
+    const refused = (text: string): Promise<unknown> => one.call("raw", { text: `${text}\n` }).catch((error: unknown) => error);
+    const ours = { code: "answer-unreadable", blame: "upstream" };
+    expect(await refused('{"jsonrpc":"2.0","id":ID}')).toMatchObject({
+      ...ours,
+      detail: "workbench/raw: The upstream answered with neither a result nor an error.",
     });
-    expect(await refused('{"jsonrpc":"2.0","id":ID,"result":null}')).toMatchObject({ refusal: -32603 });
+    // What came instead is kept.
+    expect(await refused('{"jsonrpc":"2.0","id":ID,"result":"plain"}')).toMatchObject({ ...ours, data: { result: "plain" } });
+    expect(await refused('{"jsonrpc":"2.0","id":ID,"result":null}')).toMatchObject({ ...ours, data: { result: null } });
     expect(await refused('{"jsonrpc":"2.0","id":ID,"error":null,"result":{"content":[]}}')).toEqual({ content: [] });
   });
 });

@@ -58,6 +58,8 @@ export interface LegacyHttp extends HttpFixture {
   /** Cuts the idle streams, as load balancers do. */
   dropStreams(): void;
   announce(method: string, params?: JsonObject): void;
+  /** Answers a request on the idle streams. */
+  answer(id: number, result: JsonObject): void;
   streams(): number;
   tools: string[];
   readonly deleted: string[];
@@ -65,7 +67,13 @@ export interface LegacyHttp extends HttpFixture {
 
 /** A sessionful Streamable HTTP server of the legacy era. */
 export async function legacyHttp(
-  options: { deadStatus?: number; stream?: boolean; events?: boolean; port?: number; refuse?: () => number | undefined } = {},
+  options: {
+    deadStatus?: number;
+    stream?: boolean;
+    events?: boolean;
+    port?: number;
+    refuse?: (method: string, headers: IncomingHttpHeaders) => number | undefined;
+  } = {},
 ): Promise<LegacyHttp> {
   const sessions = new Set<string>();
   const streams = new Set<ServerResponse>();
@@ -77,8 +85,8 @@ export async function legacyHttp(
   async function onPost(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
     const method = typeof body["method"] === "string" ? body["method"] : "answer";
-    const status = options.refuse?.();
-    if (status !== undefined) return void response.writeHead(status).end("refused");
+    const status = options.refuse?.(method, request.headers);
+    if (status !== undefined) return void response.writeHead(status).end(status < 300 ? "" : "refused");
     posts.push({ method, headers: request.headers, body });
     const session = request.headers["mcp-session-id"];
     if (method === "initialize") {
@@ -189,6 +197,7 @@ export async function legacyHttp(
       streams.forEach((one) => one.destroy());
       streams.clear();
     },
+    answer: (id, result) => streams.forEach((one) => one.write(event({ id, result }))),
     announce: (method, params = {}) => streams.forEach((one) => one.write(event({ method, params }))),
     streams: () => streams.size,
   };
@@ -196,7 +205,7 @@ export async function legacyHttp(
 
 /** A server of the modern era, raw: checks headers against bodies as the revision demands. */
 export async function modernHttp(
-  options: { marked?: boolean } = {},
+  options: { marked?: boolean; refuse?: (method: string) => number | undefined } = {},
 ): Promise<HttpFixture & { cut: number; header: string; grow(): void }> {
   const posts: HttpFixture["posts"] = [];
   const listening = new Map<JsonValue, ServerResponse>();
@@ -216,6 +225,8 @@ export async function modernHttp(
     const meta = (params["_meta"] ?? {}) as JsonObject;
     posts.push({ method, headers: request.headers, body });
     if (method === "initialize") return refuse(response, id, 400, -32022, "Unsupported protocol version");
+    const status = options.refuse?.(method);
+    if (status !== undefined) return void response.writeHead(status).end();
     if (
       request.headers["mcp-method"] !== method ||
       request.headers["mcp-protocol-version"] !== meta["io.modelcontextprotocol/protocolVersion"]

@@ -49,6 +49,8 @@ export const HTTP_STATUS: Readonly<Record<FaultCode, number>> = Object.freeze({
   "bind-refused": 500,
   "upstream-failed": 502,
   "upstream-busy": 503,
+  "login-refused": 403,
+  "login-needed": 502,
   "daemon-unreachable": 503,
   "shutting-down": 503,
   busy: 429,

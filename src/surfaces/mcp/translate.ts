@@ -108,6 +108,8 @@ export const MCP_FORMS: Readonly<Record<FaultCode, McpForm>> = Object.freeze({
   "bind-refused": ours,
   "upstream-failed": ours,
   "upstream-busy": ours,
+  "login-refused": ours,
+  "login-needed": ours,
   "daemon-unreachable": ours,
   "shutting-down": ours,
   busy: ours,
