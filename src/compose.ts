@@ -48,6 +48,7 @@ import { maintain } from "./operations/maintenance.js";
 import { keepMaintained } from "./operations/maintenance-auto.js";
 import { createOperations } from "./operations/operations.js";
 import { createSteward, type Steward } from "./steward.js";
+import { openTokenFile, type TokenFile } from "./store/token-file.js";
 import { openStore, type HomeStore } from "./store/store.js";
 import { announcementOf } from "./upstream/translate.js";
 import { reapLeftovers } from "./upstream/reap.js";
@@ -77,6 +78,7 @@ export interface House {
   readonly store: HomeStore;
   readonly steward: Steward;
   readonly operations: Operations;
+  readonly tokens: TokenFile;
   /** Builds in idle moments what the first task would otherwise wait for. */
   warm(): void;
   stop(): Promise<void>;
@@ -109,6 +111,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   const notes = keepConfigNotes(config);
   for (const problem of [...ground.problems, ...notes.problems()]) log.warn(`${problem.where}: ${problem.text}`);
   const report = (level: "info" | "warn" | "error", text: string, data?: Record<string, unknown>): void => log[level](text, data);
+  const tokens = openTokenFile(home, report);
   const steward = createSteward({ world: rebuild(ground, started), store, log: report });
   steward.onEffect((effect) => {
     if (effect.kind === "log") log[effect.level](effect.text, effect.data);
@@ -141,7 +144,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     home,
     version,
     started,
-    problems: () => [...ground.problems, ...notes.problems()],
+    problems: () => [...ground.problems, ...notes.problems(), ...tokens.problems()],
     embedder,
     memory: createMemory(),
     calls: createCallLog({ steward, clock, redact, log: report, flowKey: base32(32) }),
@@ -204,6 +207,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     store,
     steward,
     operations: createOperations(desk),
+    tokens,
     warm,
     async stop() {
       stopped = true;

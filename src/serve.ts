@@ -42,13 +42,18 @@ export async function serve(options: ServeOptions & { readonly announce: boolean
   const house = await compose(options);
   try {
     const operatorToken = await house.store.operatorToken();
-    const tokens = await house.store.readTokens();
-    await pinTokens(house, tokens, options.log);
+    const { tokens } = house;
+    await pinTokens(house, tokens.inForce().tokens, options.log);
+    tokens.onRead((read) => {
+      pinTokens(house, read, options.log).catch((error: unknown) =>
+        options.log.error(`tokens could not be pinned: ${String(error)}`),
+      );
+    });
     const surface = createHttpApp({
       operations: house.operations,
       policy: house.config.policy,
       http: house.config.http,
-      tokens: checkTokens(tokens, createHash("sha256").update(operatorToken).digest("hex")),
+      tokens: checkTokens(() => tokens.inForce(), createHash("sha256").update(operatorToken).digest("hex")),
       log: (level, text, data) => options.log[level](text, data),
       version: house.version,
     });

@@ -9,7 +9,7 @@ import { createHttpApp } from "../../src/surfaces/http/app.js";
 import { openApi } from "../../src/surfaces/http/openapi.js";
 import { checkTokens } from "../../src/surfaces/http/tokens.js";
 import { closeHouses, later, list, makeHome, openHouse, person, tool } from "../house.js";
-import { closeAll, legacyClient } from "./start.js";
+import { closeAll, fixed, legacyClient } from "./start.js";
 
 /** Labels, tools, skills and texts of the upstream out of reach. */
 const FOREIGN = /zebra|stripe/i;
@@ -70,7 +70,7 @@ beforeAll(async () => {
     operations: house.operations,
     policy: DEFAULT_POLICY,
     http: { host: "127.0.0.1", port: 0, allowedHosts: [], allowedOrigins: [] },
-    tokens: checkTokens({ format: "tokens/1", tokens: [entry("limited", ["desk"]), entry("whole", ["*"])] }, undefined),
+    tokens: checkTokens(fixed({ format: "tokens/1", tokens: [entry("limited", ["desk"]), entry("whole", ["*"])] }), undefined),
     log: () => undefined,
     version: "0",
   });

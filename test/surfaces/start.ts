@@ -14,6 +14,9 @@ import type { Fake } from "./fake.js";
 
 export const NO_TOKENS: Tokens = { format: "tokens/1", tokens: [] };
 
+/** Tokens that do not move. */
+export const fixed = (tokens: Tokens) => () => ({ tokens, needed: tokens.tokens.length > 0 });
+
 export interface Started {
   readonly surface: HttpSurface;
   readonly operations: Fake;
@@ -37,7 +40,7 @@ export function makeSurface(
     operations,
     policy: { ...DEFAULT_POLICY, ...options.policy },
     http: { host: "127.0.0.1", port: 0, allowedHosts: options.allowedHosts ?? [], allowedOrigins: [] },
-    tokens: checkTokens(options.tokens ?? NO_TOKENS, options.operatorSha256),
+    tokens: checkTokens(fixed(options.tokens ?? NO_TOKENS), options.operatorSha256),
     log: (level, text, data) => logs.push({ level, text, data }),
     version: "0.0.0",
   });

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Right, Tokens } from "../../src/model/home.js";
 import { Fault } from "../../src/model/fault.js";
 import { checkTokens, isLoopbackAddress, isLoopbackHost } from "../../src/surfaces/http/tokens.js";
-import { closeAll, INITIALIZE, legacyClient, makeSurface, NO_TOKENS, post, start } from "./start.js";
+import { closeAll, fixed, INITIALIZE, legacyClient, makeSurface, NO_TOKENS, post, start } from "./start.js";
 
 afterEach(closeAll);
 
@@ -25,13 +25,13 @@ const TEAM = tokens(
 
 describe("a token", () => {
   it("is found by its hash, with its rights and upstreams", () => {
-    const caller = checkTokens(TEAM, undefined)("Bearer s3cret", false);
+    const caller = checkTokens(fixed(TEAM), undefined)("Bearer s3cret", false);
     expect(caller).toEqual({ principal: "bot", rights: new Set(["agent"]), upstreams: new Set(["shop"]) });
-    expect(checkTokens(TEAM, undefined)("bearer 0ps", false)?.upstreams).toBeUndefined();
+    expect(checkTokens(fixed(TEAM), undefined)("bearer 0ps", false)?.upstreams).toBeUndefined();
   });
 
   it("that is wrong looks like none at all [A06]", async () => {
-    const check = checkTokens(TEAM, undefined);
+    const check = checkTokens(fixed(TEAM), undefined);
     for (const given of [undefined, "", "Bearer ", "Bearer wrong", "s3cret", `Bearer ${sha("s3cret")}`, "Basic s3cret"]) {
       expect(check(given, true)).toBeUndefined();
       expect(check(given, false)).toBeUndefined();
@@ -48,13 +48,13 @@ describe("a token", () => {
   });
 
   it("of the local operator opens everything, also where tokens are configured", () => {
-    const caller = checkTokens(TEAM, sha("local"))("Bearer local", true);
+    const caller = checkTokens(fixed(TEAM), sha("local"))("Bearer local", true);
     expect(caller).toMatchObject({ principal: "local", upstreams: undefined });
     expect(caller?.rights.size).toBe(4);
   });
 
   it("is not needed on loopback while none is configured; a wrong one is refused even then", () => {
-    const check = checkTokens(NO_TOKENS, sha("local"));
+    const check = checkTokens(fixed(NO_TOKENS), sha("local"));
     expect(check.configured).toBe(false);
     expect(check(undefined, true)?.principal).toBe("local");
     expect(check("Bearer wrong", true)).toBeUndefined();
@@ -62,8 +62,8 @@ describe("a token", () => {
   });
 
   it("is needed by everybody once one is configured", () => {
-    expect(checkTokens(TEAM, undefined).configured).toBe(true);
-    expect(checkTokens(TEAM, undefined)(undefined, true)).toBeUndefined();
+    expect(checkTokens(fixed(TEAM), undefined).configured).toBe(true);
+    expect(checkTokens(fixed(TEAM), undefined)(undefined, true)).toBeUndefined();
   });
 });
 

@@ -8,19 +8,26 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Right, Tokens } from "../../model/home.js";
+import type { Reach } from "../../model/reach.js";
 
 /** What is known of a caller before its transport adds a session. */
 export interface CallerBasics {
   readonly principal: string;
   readonly rights: ReadonlySet<Right>;
-  /** Labels this caller may use; undefined = all. */
-  readonly upstreams: ReadonlySet<string> | undefined;
+  readonly upstreams: Reach;
+}
+
+/** Tokens as they are in force at a moment; the same object while nothing moved. */
+export interface InForce {
+  readonly tokens: Tokens;
+  /** Nobody is let in without one. */
+  readonly needed: boolean;
 }
 
 /** Undefined = not authorised: missing and wrong are not told apart. */
 export interface TokenCheck {
   (authorization: string | undefined, remoteIsLoopback: boolean): CallerBasics | undefined;
-  /** Is there a token that somebody beyond this machine could have? */
+  /** Is a token needed now? */
   readonly configured: boolean;
 }
 
@@ -28,24 +35,27 @@ const ALL: ReadonlySet<Right> = new Set<Right>(["agent", "operate", "verify", "a
 const LOCAL: CallerBasics = { principal: "local", rights: ALL, upstreams: undefined };
 export const LOCAL_PRINCIPAL = LOCAL.principal;
 
+interface Known {
+  readonly hash: Buffer;
+  readonly basics: CallerBasics;
+}
+
 /**
- * Check against the home's tokens and the local operator's (a file only its owner can read; all rights). Loopback without
- * any configured token is the local person. A token that is given and wrong is refused everywhere.
+ * Check against the home's tokens and the local operator's (a file only its owner can read; all rights). Loopback is the local
+ * person while no token is needed. A token that is given and wrong is refused everywhere. `inForce` is asked for each request: a
+ * token that was taken out opens nothing more.
  */
-export function checkTokens(tokens: Tokens, localOperatorTokenSha256: string | undefined): TokenCheck {
-  const known: { readonly hash: Buffer; readonly basics: CallerBasics }[] = tokens.tokens.map((token) => ({
-    hash: Buffer.from(token.sha256, "hex"),
-    basics: {
-      principal: token.name,
-      rights: new Set<Right>(token.rights),
-      upstreams: token.upstreams.includes("*") ? undefined : new Set(token.upstreams),
-    },
-  }));
-  if (localOperatorTokenSha256 !== undefined) known.push({ hash: Buffer.from(localOperatorTokenSha256, "hex"), basics: LOCAL });
-  const configured = tokens.tokens.length > 0;
+export function checkTokens(inForce: () => InForce, localOperatorTokenSha256: string | undefined): TokenCheck {
+  const operator =
+    localOperatorTokenSha256 === undefined ? [] : [{ hash: Buffer.from(localOperatorTokenSha256, "hex"), basics: LOCAL }];
+  let of: Tokens | undefined;
+  let known: readonly Known[] = [];
 
   const check = (authorization: string | undefined, remoteIsLoopback: boolean): CallerBasics | undefined => {
-    if (authorization === undefined) return remoteIsLoopback && !configured ? LOCAL : undefined;
+    const { tokens, needed } = inForce();
+    if (authorization === undefined) return remoteIsLoopback && !needed ? LOCAL : undefined;
+    if (tokens !== of) known = [...knownOf(tokens), ...operator];
+    of = tokens;
     const given = createHash("sha256").update(bearer(authorization)).digest();
     let found: CallerBasics | undefined;
     // Every hash is compared: the time taken does not tell which token was close.
@@ -54,7 +64,18 @@ export function checkTokens(tokens: Tokens, localOperatorTokenSha256: string | u
     }
     return found;
   };
-  return Object.defineProperty(check, "configured", { value: configured }) as TokenCheck;
+  return Object.defineProperty(check, "configured", { get: () => inForce().needed }) as TokenCheck;
+}
+
+function knownOf({ tokens }: Tokens): Known[] {
+  return tokens.map((token) => ({
+    hash: Buffer.from(token.sha256, "hex"),
+    basics: {
+      principal: token.name,
+      rights: new Set<Right>(token.rights),
+      upstreams: token.upstreams.includes("*") ? undefined : new Set(token.upstreams),
+    },
+  }));
 }
 
 function bearer(authorization: string): string {
