@@ -216,6 +216,8 @@ export const UPSTREAM_LIMITS = Object.freeze({
   refreshDelayMs: 50,
   refreshIntervalMs: 500,
   refreshIntervalMaxMs: 60 * seconds,
+  /** The same for a list that is another at each refresh: each makes a version, which work under way must read past. */
+  refreshFlapMaxMs: 8 * seconds,
   /** An upstream's own hint how long a list stays fresh is obeyed within this and `pollMs`. */
   pollMinMs: 30 * seconds,
   /** Reconnecting: first delay, doubled up to the last; each drawn between half and whole. */

@@ -1,10 +1,9 @@
 /**
  * What an upstream writes, taken in: messages to the peer, and everything else to whoever has to know of it.
  *
- * Owns: the difference between noise and an answer that cannot be read: whoever waits for such an answer is told at once;
- * the end of an upstream that writes on and on without a message.
+ * Owns: the difference between noise and an answer that cannot be read: whoever waits for such an answer is told at once.
  * Speaks: texts and bytes counted; the peer.
- * Never: framing (lines.ts, events.ts), what a message means.
+ * Never: framing (lines.ts, events.ts), what a message means, how much noise is too much (flood.ts).
  */
 import { UPSTREAM_LIMITS } from "../model/policy.js";
 import type { Peer } from "./peer.js";
@@ -112,38 +111,4 @@ function unreadable(): Unanswered {
 export function tooLarge(bytes: number): Unanswered {
   const text = `A message of at least ${bytes} bytes came; the bound is ${UPSTREAM_LIMITS.messageBytes} bytes.`;
   return new Unanswered("too-large", text, false);
-}
-
-/**
- * Counts what comes after the last message. `onFlood` is called once, when it is more than any upstream has reason to
- * write: it would go on for ever and take the daemon's time from all others.
- */
-export function createFloodGuard(options: { elapsedMs: () => number; onFlood: (sentence: string) => void }): {
-  add(bytes: number, lines: number): void;
-  /** A message came. */
-  reset(): void;
-} {
-  let bytes = 0;
-  let lines = 0;
-  let startedMs = 0;
-  let told = false;
-  return {
-    add(moreBytes, moreLines) {
-      if (bytes === 0) startedMs = options.elapsedMs();
-      bytes += moreBytes;
-      lines += moreLines;
-      if (bytes + lines * UPSTREAM_LIMITS.floodLineBytes <= UPSTREAM_LIMITS.floodBytes || told) return;
-      const tookMs = options.elapsedMs() - startedMs;
-      // A server that logs to stdout for days is noisy; only one that does nothing else is of no use.
-      told = tookMs <= UPSTREAM_LIMITS.floodMs;
-      const how = `it wrote ${bytes} bytes in ${lines} lines to stdout within ${Math.ceil(tookMs)} ms without a message among them`;
-      bytes = 0;
-      lines = 0;
-      if (told) options.onFlood(how);
-    },
-    reset() {
-      bytes = 0;
-      lines = 0;
-    },
-  };
 }

@@ -58,6 +58,7 @@ export function createLister(options: ListerOptions): Lister {
     delayMs: UPSTREAM_LIMITS.refreshDelayMs,
     intervalMs: UPSTREAM_LIMITS.refreshIntervalMs,
     intervalMaxMs: UPSTREAM_LIMITS.refreshIntervalMaxMs,
+    flapIntervalMaxMs: UPSTREAM_LIMITS.refreshFlapMaxMs,
   });
 
   async function refresh(cause: RefreshCause): Promise<boolean> {

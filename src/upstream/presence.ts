@@ -15,6 +15,8 @@ export interface PresenceBoard {
   set(state: PresenceState, reason?: string): void;
   /** Only a person can help: with a login or with the configuration. */
   park(needs: "login" | "configuration", reason: string): void;
+  /** What is up was replaced before anybody noticed: the same state, from now on. */
+  renew(): void;
   needsLogin(): boolean;
   /** Tells the state as it is, moved or not. */
   tell(): void;
@@ -44,6 +46,9 @@ export function createPresenceBoard(options: {
     park(what, reason) {
       needs = what;
       set("parked", reason);
+    },
+    renew() {
+      if (presence.state === "up") presence = { ...presence, since: clock.now() };
     },
     needsLogin: () => presence.state === "parked" && needs === "login",
     tell,

@@ -2,7 +2,7 @@
  * When an upstream's list is read again: coalesced, never lost, calmer the less it brings.
  *
  * Owns: at most one refresh running and one waiting; the trailing edge of a burst; the interval that grows while refreshes
- * bring nothing and falls back when one does.
+ * bring nothing and falls back when one does, and grows, less far, while each that follows on another brings news.
  * Speaks: causes; milliseconds.
  * Never: listing itself.
  *
@@ -26,15 +26,22 @@ export interface RefresherOptions {
   readonly delayMs: number;
   readonly intervalMs: number;
   readonly intervalMaxMs: number;
+  /** How far the interval grows for a list that is another each time it is read. */
+  readonly flapIntervalMaxMs: number;
 }
 
+/** Changes within this many intervals belong to one flapping: looks between them may happen to find the same list again. */
+const SOON = 4;
+
 export function createRefresher(options: RefresherOptions): Refresher {
-  const { elapsedMs, delayMs, intervalMs, intervalMaxMs } = options;
+  const { elapsedMs, delayMs, intervalMs, intervalMaxMs, flapIntervalMaxMs } = options;
   let waiting: { cause: RefreshCause; timer: NodeJS.Timeout } | undefined;
   let running: Promise<void> | undefined;
   let askedWhileRunning: RefreshCause | undefined;
   let currentIntervalMs = intervalMs;
   let endedMs = Number.NEGATIVE_INFINITY;
+  /** Of announced changes that were some: when the last one was seen, and the interval that it left. */
+  let flap = { atMs: Number.NEGATIVE_INFINITY, intervalMs };
   let stopped = false;
 
   function run(cause: RefreshCause): Promise<void> {
@@ -45,7 +52,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
       .then(
         (news) => {
           // An upstream that announces changes which are none is listened to less and less.
-          if (news) currentIntervalMs = intervalMs;
+          if (news) currentIntervalMs = cause === "list_changed" ? afterChange() : intervalMs;
           else if (cause === "list_changed") currentIntervalMs = Math.min(currentIntervalMs * 2, intervalMaxMs);
         },
         (error: unknown) => {
@@ -62,6 +69,13 @@ export function createRefresher(options: RefresherOptions): Refresher {
       });
     running = mine.catch(() => undefined);
     return mine;
+  }
+
+  /** A list that is another at each look would make a version of each: it is looked at less often, its last word always. */
+  function afterChange(): number {
+    const soon = elapsedMs() - flap.atMs < flap.intervalMs * SOON;
+    flap = { atMs: elapsedMs(), intervalMs: soon ? Math.min(flap.intervalMs * 2, flapIntervalMaxMs) : intervalMs };
+    return flap.intervalMs;
   }
 
   function schedule(cause: RefreshCause): void {

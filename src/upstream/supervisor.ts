@@ -221,6 +221,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     greeting = session.greeting;
     transport = session.transport;
     life.begin();
+    presence.renew();
     idle.touch();
     options.eras.set(targetOf(config), greeting.era);
     session.watch(subscriptions.uris());

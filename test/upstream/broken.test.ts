@@ -4,7 +4,7 @@ import { Refusal } from "../../src/model/fault.js";
 import type { Fault } from "../../src/model/fault.js";
 import type { JsonObject, JsonValue } from "../../src/model/json.js";
 import { createEventReader } from "../../src/upstream/events.js";
-import { createFloodGuard } from "../../src/upstream/intake.js";
+import { createFloodGuard } from "../../src/upstream/flood.js";
 import { idInRemains } from "../../src/upstream/text.js";
 import { readMessage, readRefusal } from "../../src/upstream/translate.js";
 import { json, listen, readBody } from "./http-servers.js";
@@ -408,23 +408,62 @@ describe("an upstream that writes on and on", () => {
     expect(one.status().presence.state).toBe("up");
   });
 
-  it("is told from one that writes much in a long time, or with messages among it", () => {
-    let nowMs = 0;
-    const floods: string[] = [];
-    const guard = createFloodGuard({ elapsedMs: () => nowMs, onFlood: (text) => floods.push(text) });
-    const chunk = 64 * 1024 * 1024;
-    for (let at = 0; at < 40; at += 1) {
-      guard.add(chunk, 0);
-      nowMs += 20_000;
+  describe("is told", () => {
+    const MiB = 1024 * 1024;
+    function guarded() {
+      const state = { nowMs: 0, floods: [] as string[] };
+      const guard = createFloodGuard({ elapsedMs: () => state.nowMs, onFlood: (text) => state.floods.push(text) });
+      return { state, guard };
     }
-    expect(floods).toEqual([]);
-    guard.reset();
-    for (let at = 0; at < 40; at += 1) {
-      guard.add(chunk, 0);
-      if (at % 3 === 0) guard.reset();
-    }
-    expect(floods).toEqual([]);
-    for (let at = 0; at < 40; at += 1) guard.add(chunk, 0);
-    expect(floods).toEqual(["it wrote 335544320 bytes in 0 lines to stdout within 0 ms without a message among them"]);
+
+    it("from one that writes much in a long time, or with messages among it", () => {
+      const { state, guard } = guarded();
+      for (let at = 0; at < 40; at += 1) {
+        guard.add(64 * MiB, 0);
+        state.nowMs += 20_000;
+      }
+      expect(state.floods).toEqual([]);
+      guard.reset();
+      for (let at = 0; at < 40; at += 1) {
+        guard.add(64 * MiB, 0);
+        if (at % 3 === 0) guard.reset();
+      }
+      expect(state.floods).toEqual([]);
+      for (let at = 0; at < 40; at += 1) guard.add(64 * MiB, 0);
+      expect(state.floods).toEqual(["it wrote 335544320 bytes in 0 lines to stdout within 0 ms without a message among them"]);
+    });
+
+    it("as soon as it is one, however long nothing or little came before, and with its own time and size", () => {
+      for (const quietMs of [0, 30_000, 61_000, 3_600_000]) {
+        for (const chatty of [false, true]) {
+          const { state, guard } = guarded();
+          guard.add(100, 1);
+          const until = quietMs;
+          while (chatty && state.nowMs < until) {
+            state.nowMs += 1_000;
+            guard.add(100, 1);
+          }
+          state.nowMs = until + 5_000;
+          const beginMs = state.nowMs;
+          let written = 0;
+          while (state.floods.length === 0) {
+            guard.add(MiB, 0);
+            written += MiB;
+            expect(written).toBeLessThanOrEqual(257 * MiB);
+            if (state.floods.length === 0) state.nowMs += 20;
+          }
+          const [bytes = 0, , tookMs = 0] =
+            /(\d+) bytes in (\d+) lines to stdout within (\d+) ms/
+              .exec(state.floods[0] ?? "")
+              ?.slice(1)
+              .map(Number) ?? [];
+          // The sentence is about the flood: not older than it, and not of more than it wrote.
+          expect(tookMs).toBeLessThanOrEqual(state.nowMs - beginMs);
+          expect(tookMs).toBeGreaterThan((state.nowMs - beginMs) / 2);
+          expect(bytes).toBeLessThanOrEqual(written);
+          expect(bytes).toBeGreaterThan(written * 0.9);
+        }
+      }
+    });
   });
 });

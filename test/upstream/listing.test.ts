@@ -124,7 +124,7 @@ describe("changes", () => {
 describe("the refresher", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
-  const options = { elapsedMs: () => Date.now(), delayMs: 50, intervalMs: 500, intervalMaxMs: 60_000 };
+  const options = { elapsedMs: () => Date.now(), delayMs: 50, intervalMs: 500, intervalMaxMs: 60_000, flapIntervalMaxMs: 8_000 };
 
   /** A list that moves; what a refresh saw is what stood when it began. */
   function watched(takesMs: number): { refresher: Refresher; state: { at: number; seen: number; runs: number; most: number } } {
@@ -180,6 +180,41 @@ describe("the refresher", () => {
     expect(state.seen).toBe(state.at);
     expect(state.runs).toBe(before + 2);
     clearInterval(timer);
+    refresher.stop();
+  });
+
+  it("looks less and less often at a list that is another each time, or every other time, and sees its last word", async () => {
+    for (const other of [1, 2, 3]) {
+      const { refresher, state } = watched(0);
+      let told = 0;
+      const timer = setInterval(() => {
+        told += 1;
+        if (told % (other * 25) < 25) state.at += 1;
+        refresher.ask("list_changed");
+      }, 20);
+      await vi.advanceTimersByTimeAsync(15_000);
+      expect(state.runs).toBeLessThanOrEqual(9);
+      clearInterval(timer);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(state.seen).toBe(state.at);
+      refresher.stop();
+    }
+  });
+
+  it("sees a single change at once, also of a list that flapped before", async () => {
+    const { refresher, state } = watched(0);
+    for (let at = 0; at < 500; at += 1) {
+      state.at += 1;
+      refresher.ask("list_changed");
+      await vi.advanceTimersByTimeAsync(20);
+    }
+    for (const calmMs of [20_000, 9_000, 600_000]) {
+      await vi.advanceTimersByTimeAsync(calmMs);
+      state.at += 1;
+      refresher.ask("list_changed");
+      await vi.advanceTimersByTimeAsync(options.delayMs + 10);
+      expect(state.seen).toBe(state.at);
+    }
     refresher.stop();
   });
 });

@@ -129,11 +129,16 @@ describe("losing and regaining", () => {
     const one = stand(fixture("workbench.mjs"));
     await one.call("echo", { text: "it works" });
     await one.reach("up");
-    const { pid } = one.status();
+    const {
+      pid,
+      presence: { since },
+    } = one.status();
     process.kill(pid ?? 0, "SIGKILL");
     await until(() => one.status().pid !== undefined && one.status().pid !== pid, "a new process");
     await until(() => one.listings().length === 2, "it was listed anew");
     expect(one.presences()).toEqual(["connecting", "up"]);
+    // The same state, but of another process: it is up since that one is.
+    expect(Date.parse(one.status().presence.since)).toBeGreaterThan(Date.parse(since));
     expect(one.status().failures).toBeGreaterThan(0);
   });
 

@@ -46,6 +46,7 @@ export function keepSkills(options: SkillKeeperOptions): SkillKeeper {
     delayMs: UPSTREAM_LIMITS.refreshDelayMs,
     intervalMs: UPSTREAM_LIMITS.refreshIntervalMs,
     intervalMaxMs: UPSTREAM_LIMITS.refreshIntervalMaxMs,
+    flapIntervalMaxMs: UPSTREAM_LIMITS.refreshFlapMaxMs,
   });
 
   /** Resolves with whether it brought anything new. */
