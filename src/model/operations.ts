@@ -209,8 +209,8 @@ export interface Operations {
   directTools(caller: Caller): readonly DirectTool[];
   /** Input schema of a tool that this caller may use, by key or exposed name. */
   inputSchema(tool: string, caller: Caller): JsonObject | undefined;
-  /** A kept result above the cap: the rest behind `steward://results/<id>`. */
-  keptResult(id: string): { readonly mimeType: string; readonly text: string };
+  /** A kept result above the cap, for who made the call: the rest behind `steward://results/<id>`. */
+  keptResult(id: string, caller: Caller): { readonly mimeType: string; readonly text: string };
   onAnnounce(listener: (what: Announcement) => void): () => void;
   /** A subscribed resource changed; `uri` as the upstream spells it. Absent where updates cannot be followed. */
   onResourceUpdated?(listener: (label: string, uri: string) => void): () => void;

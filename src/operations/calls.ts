@@ -22,7 +22,7 @@ import { isOffered, type World } from "../world/world.js";
 import { misfits, readArguments } from "./arguments.js";
 import type { Answered } from "./call-log.js";
 import { pinOf } from "./pins.js";
-import { chooseEpisode, RESULTS_MOST_BYTES, type Desk } from "./desk.js";
+import { chooseEpisode, isOwn, RESULTS_MOST_BYTES, type Desk } from "./desk.js";
 
 export async function callTool(
   desk: Desk,
@@ -58,7 +58,7 @@ export async function callTool(
     const onBytes = (came: number): void => void (bytes = came);
     const result = await desk.upstreams.call({ ...passed, label: tool.label, name: tool.name, args, repeatable, onBytes });
     answered({ result, bytes });
-    const answer = options.direct ? result : cut(desk, result, world.policy.resultBytes - bytesOfEpisode(episode.id));
+    const answer = options.direct ? result : cut(desk, caller, result, world.policy.resultBytes - bytesOfEpisode(episode.id));
     return { body: { result: answer, tool: tool.key }, episode: episode.id };
   } catch (error) {
     // An upstream that said no has answered: that is evidence of the call, not a fault of ours.
@@ -67,7 +67,7 @@ export async function callTool(
       throw error;
     }
     answered({ refused: true });
-    throw options.direct ? error : cutRefusal(desk, error, world.policy.resultBytes);
+    throw options.direct ? error : cutRefusal(desk, caller, error, world.policy.resultBytes);
   }
 }
 
@@ -152,40 +152,41 @@ function bytesOfEpisode(id: string): number {
   return 40 + Buffer.byteLength(JSON.stringify(id));
 }
 
-function cut(desk: Desk, result: JsonObject, capBytes: number): JsonObject {
+function cut(desk: Desk, caller: Caller, result: JsonObject, capBytes: number): JsonObject {
   const text = JSON.stringify(result);
   // No character takes more than three bytes.
   if (text.length * 3 <= capBytes || Buffer.byteLength(text) <= capBytes) return result;
-  return excerptResult(result, keep(desk, text), capBytes);
+  return excerptResult(result, keep(desk, caller, text), capBytes);
 }
 
-function cutRefusal(desk: Desk, refusal: Refusal, capBytes: number): Refusal {
+function cutRefusal(desk: Desk, caller: Caller, refusal: Refusal, capBytes: number): Refusal {
   if (refusalBytes(refusal) <= capBytes) return refusal;
   const { code, message, data } = refusal;
-  const whole = keep(desk, JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) }));
+  const whole = keep(desk, caller, JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) }));
   return excerptRefusal(refusal, whole, capBytes);
 }
 
-function keep(desk: Desk, text: string): Whole {
+function keep(desk: Desk, caller: Caller, text: string): Whole {
   const id = desk.chance.id("");
-  desk.memory.results.set(id, text);
+  desk.memory.results.set(id, { text, of: caller.principal });
   let total = 0;
-  for (const kept of desk.memory.results.values()) total += kept.length;
+  for (const kept of desk.memory.results.values()) total += kept.text.length;
   for (const [oldest, kept] of desk.memory.results) {
     if (total <= RESULTS_MOST_BYTES || desk.memory.results.size === 1) break;
     desk.memory.results.delete(oldest);
-    total -= kept.length;
+    total -= kept.text.length;
   }
   return { text, handle: `steward://results/${id}` };
 }
 
-/** `id` or `id/<page>`, the page in plain digits from 1. */
-export function keptResult(desk: Desk, id: string): { readonly mimeType: string; readonly text: string } {
+/** `id` or `id/<page>`, the page in plain digits from 1; what another token's call made is not there for this caller. */
+export function keptResult(desk: Desk, id: string, caller: Caller): { readonly mimeType: string; readonly text: string } {
   const slash = id.indexOf("/");
   const [name, page] = slash < 0 ? [id, undefined] : [id.slice(0, slash), id.slice(slash + 1)];
-  const text = desk.memory.results.get(name);
-  if (text === undefined)
+  const kept = desk.memory.results.get(name);
+  if (kept === undefined || !isOwn(caller, kept.of))
     throw new Fault("result-unknown", `${name} is not kept (any longer); call the tool again with a narrower request.`);
+  const { text } = kept;
   if (page === undefined) return { mimeType: "application/json", text };
   const part = /^[1-9]\d*$/.test(page) ? pageOf(text, Number(page)) : undefined;
   if (part === undefined)

@@ -56,8 +56,8 @@ export interface DeskMemory {
   readonly runs: Map<string, Running>;
   /** The skill folders as they were looked at last: what they were, and why some of them were not taken up. */
   readonly folders: { seen: string; refused: readonly Problem[] };
-  /** Kept whole results by id, oldest first. */
-  readonly results: Map<string, string>;
+  /** Kept whole results by id with the principal whose call made them, oldest first. */
+  readonly results: Map<string, { readonly text: string; readonly of: string }>;
 }
 
 /** Sessions whose running episode is remembered: more than can be open at once. */
@@ -102,8 +102,8 @@ export interface ChosenEpisode {
 export function chooseEpisode(desk: Desk, caller: Caller, named: string | undefined): ChosenEpisode {
   const { episodes } = desk.steward.world();
   if (named !== undefined) {
-    const episode = episodes.get(named);
-    if (episode === undefined) throw new Fault("episode-unknown", `There is no episode ${named}; start_task opens one.`);
+    if (ownEpisode(desk, caller, named) === undefined)
+      throw new Fault("episode-unknown", `There is no episode ${named}; start_task opens one.`);
     return { id: named as EpisodeId, named: true, open: undefined };
   }
   const bound = caller.session === undefined ? undefined : desk.memory.sessions.get(caller.session);
@@ -147,6 +147,17 @@ const SHARED_PRINCIPALS: ReadonlySet<string> = new Set(["local", "mcp"]);
 
 function hasToken(caller: Caller): boolean {
   return !SHARED_PRINCIPALS.has(caller.principal);
+}
+
+/** May this caller use what `principal` made? A token's is its own; callers without one share theirs, by ids nobody guesses. */
+export function isOwn(caller: Caller, principal: string): boolean {
+  return principal === caller.principal || (!hasToken(caller) && SHARED_PRINCIPALS.has(principal));
+}
+
+/** An episode of this caller; another's is not there for it. */
+export function ownEpisode(desk: Desk, caller: Caller, id: string): Episode | undefined {
+  const episode = desk.steward.world().episodes.get(id);
+  return episode !== undefined && isOwn(caller, episode.principal) ? episode : undefined;
 }
 
 function lastOf(episodes: ReadonlyMap<string, Episode>, principal: string): Episode | undefined {

@@ -4,11 +4,12 @@ import type { Counted, FinishAnswer, FinishTaskInput } from "../model/facade.js"
 import { Fault } from "../model/fault.js";
 import type { EpisodeId } from "../model/ids.js";
 import type { Caller } from "../model/operations.js";
-import type { Desk } from "./desk.js";
+import { ownEpisode, type Desk } from "./desk.js";
 
 /** An agent's own word: recorded as a claim, never as a verification. */
 export async function finishTask(desk: Desk, input: FinishTaskInput, caller: Caller): Promise<Counted<FinishAnswer>> {
-  const before = requireEpisode(desk, input.episode);
+  const before = ownEpisode(desk, caller, input.episode);
+  if (before === undefined) throw unknownEpisode(input.episode);
   if (before.outcome !== undefined)
     throw new Fault("episode-finished", `${input.episode} ended as ${before.outcome.outcome} at ${before.outcome.at}.`);
   await desk.calls.settled();
@@ -74,6 +75,10 @@ export async function verifyEpisode(
 
 function requireEpisode(desk: Desk, id: string): Episode {
   const episode = desk.steward.world().episodes.get(id);
-  if (episode === undefined) throw new Fault("episode-unknown", `There is no episode ${id}.`);
+  if (episode === undefined) throw unknownEpisode(id);
   return episode;
+}
+
+function unknownEpisode(id: string): Fault {
+  return new Fault("episode-unknown", `There is no episode ${id}.`);
 }

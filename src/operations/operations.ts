@@ -48,7 +48,7 @@ export function createOperations(desk: Desk): Operations {
     facadeFacts: (reach) => facadeFacts(desk, reach),
     directTools: (caller) => directTools(desk, caller),
     inputSchema: (tool, caller) => inputSchema(desk, tool, caller),
-    keptResult: (id) => keptResult(desk, id),
+    keptResult: (id, caller) => keptResult(desk, id, caller),
     onAnnounce: (listener) => onAnnounce(desk, listener),
     onResourceUpdated: (listener) =>
       desk.onUpstreamAnnouncement((label, announced) => {

@@ -64,17 +64,43 @@ const LARGE: readonly (readonly [string, JsonObject | Refusal])[] = [
   ["an error with a huge message", new Refusal(-32_000, '"'.repeat(200_000))],
 ];
 
+describe("a kept result", () => {
+  it("is there for the token whose call made it, and for another it is as unknown as any", async () => {
+    const desk = await deskOf(texts(1, "long ".repeat(10_000)));
+    const token = (principal: string) => ({ ...person, principal });
+    const made = async (principal: string): Promise<string> => {
+      const options = { signal: new AbortController().signal, direct: false };
+      const { body } = await callTool(desk, { tool: "shop/dump", arguments: {} }, token(principal), options);
+      return handleIn(body.result).id;
+    };
+    const reads = (principal: string, id: string): string => {
+      try {
+        return keptResult(desk, id, token(principal)).mimeType;
+      } catch (error) {
+        return (error as Fault).message.replaceAll(id, "<id>");
+      }
+    };
+    const unknown = reads("ann", "never").replace("never", "<id>");
+    const [ofAnn, ofLocal] = [await made("ann"), await made("local")];
+    expect([reads("ann", ofAnn), reads("ann", `${ofAnn}/1`)]).toEqual(["application/json", "text/plain"]);
+    for (const other of ["bob", "local", "mcp"]) expect(reads(other, ofAnn), other).toBe(unknown);
+    expect(reads("bob", ofLocal)).toBe(unknown);
+    // Callers without a token share theirs.
+    expect(reads("mcp", ofLocal)).toBe("application/json");
+  });
+});
+
 describe.each(LARGE)("an answer of call_tool with %s", (_what, given) => {
   it("is no larger than resultBytes, and the whole can be read, at once and by pages", async () => {
     const desk = await deskOf(given);
     const answer = await answerOf(desk);
     expect(bytesOf(answer)).toBeLessThanOrEqual(CAP);
     const { id, pages } = handleIn(answer);
-    const whole = keptResult(desk, id);
+    const whole = keptResult(desk, id, person);
     const { code, message, data } = given as Refusal;
     const expected = given instanceof Refusal ? { code, message, ...(data === undefined ? {} : { data }) } : given;
     expect(JSON.parse(whole.text)).toEqual(expected);
-    const read = Array.from({ length: pages }, (_, index) => keptResult(desk, `${id}/${index + 1}`).text);
+    const read = Array.from({ length: pages }, (_, index) => keptResult(desk, `${id}/${index + 1}`, person).text);
     expect(read.join("") === whole.text).toBe(true);
   });
 
@@ -125,7 +151,7 @@ describe("a page of a kept result", () => {
     ]) {
       const refused = (() => {
         try {
-          return keptResult(desk, `${id}/${page}`);
+          return keptResult(desk, `${id}/${page}`, person);
         } catch (error) {
           return error;
         }
@@ -134,6 +160,6 @@ describe("a page of a kept result", () => {
       expect((refused as Fault).code).toBe("result-unknown");
       expect((refused as Fault).message).toContain(`its pages are ${id}/1 to ${id}/3`);
     }
-    expect(() => keptResult(desk, "never")).toThrow(/never is not kept/);
+    expect(() => keptResult(desk, "never", person)).toThrow(/never is not kept/);
   });
 });

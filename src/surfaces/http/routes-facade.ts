@@ -100,7 +100,7 @@ export const facadeRoutes: readonly Route[] = [
     summary: "A result that call_tool cut: all of it, or one page.",
     query: z.object({ page: count.optional() }),
     answer: answers.keptResult,
-    run: (operations, { params, query }) =>
-      operations.keptResult(query.page === undefined ? (params["id"] ?? "") : `${params["id"]}/${query.page}`),
+    run: (operations, { params, query, caller }) =>
+      operations.keptResult(query.page === undefined ? (params["id"] ?? "") : `${params["id"]}/${query.page}`, caller),
   }),
 ];

@@ -113,7 +113,7 @@ export function createPassing(operations: Operations, questions: Questions): Pas
       if (typeof uri !== "string") throw invalidParams("resources/read needs a uri.");
       const id = resultId(uri);
       if (id !== undefined) {
-        const { mimeType, text } = operations.keptResult(id);
+        const { mimeType, text } = operations.keptResult(id, call.caller);
         return { contents: [{ uri, mimeType, text }] };
       }
       const ofSkill = skills.read(uri, call);
