@@ -291,8 +291,10 @@ export const SURFACE_LIMITS = Object.freeze({
   bridgeRetryAtMostMs: 2 * seconds,
   /** The bridge gives up looking for a daemon after this and answers with an error. */
   bridgeGiveUpMs: 30 * seconds,
-  /** After stdin ended, answers that are about to come may still leave. */
-  bridgeLastMs: 1 * seconds,
+  /** After stdin ended, calls in flight may still be answered: a pipe that says all at once waits for what it asked. */
+  bridgeLastMs: 60 * seconds,
+  /** How long the bridge tries to tell the daemon that its session is over. */
+  bridgeByeMs: 1 * seconds,
 });
 
 /** Bounds on a compact signature, in characters: one line that an agent reads among a dozen others. */

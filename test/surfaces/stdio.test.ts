@@ -164,6 +164,32 @@ describe.each([
   ["served here", own],
   ["carried to a daemon", carried],
 ])("an agent on stdio, %s", (_how, connect) => {
+  it("may begin with a byte order mark, as some programs write pipes", async () => {
+    const agent = await connect();
+    agent.send(`\ufeff${JSON.stringify(INITIALIZE)}`);
+    await until(() => agent.answerTo(1) !== undefined);
+    expect(agent.messages).toMatchObject([{ id: 1, result: { serverInfo: { name: "steward" } } }]);
+  });
+
+  it("that says all at once and ends is answered what it asked before its connection ends", async () => {
+    const release: (() => void)[] = [];
+    const slow = () => new Promise<JsonObject>((resolve) => release.push(() => resolve(text("late"))));
+    const agent = await connect(fakeOperations([{ label: "shop", tools: { slow } }]));
+    await agent.hello();
+    for (const id of [7, 8])
+      agent.send({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "call_tool", arguments: { tool: "shop/slow" } } });
+    agent.end();
+    await until(() => release.length === 2);
+    let closed = false;
+    void agent.closed.then(() => (closed = true));
+    release[0]?.();
+    await until(() => agent.answerTo(7) !== undefined || agent.answerTo(8) !== undefined);
+    expect(closed).toBe(false);
+    release[1]?.();
+    await agent.closed;
+    for (const id of [7, 8]) expect(agent.answerTo(id), `${id}`).toMatchObject({ result: { content: [{ text: "late" }] } });
+  });
+
   it("of the older revisions lists, calls and hears of lists that moved", async () => {
     const agent = await connect();
     expect((await agent.hello())["result"]).toMatchObject({ protocolVersion: "2025-11-25", serverInfo: { name: "steward" } });

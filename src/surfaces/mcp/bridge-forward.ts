@@ -28,6 +28,7 @@ export interface Forward {
   /** Carries a message to the daemon and its answers back. Never throws. */
   message(message: JsonObject): Promise<void>;
   batch(messages: readonly unknown[]): Promise<void>;
+  /** Requests and batches whose answers are to come; a subscription has none. */
   readonly inFlight: number;
 }
 
@@ -40,6 +41,8 @@ interface Request {
 export function createForward(parts: ForwardParts): Forward {
   const { session, write, ending } = parts;
   const inFlight = new Map<Id, Request>();
+  /** Messages under way that somebody waits for: also those that share an id. */
+  let awaited = 0;
 
   async function forward(message: JsonObject): Promise<void> {
     const method = typeof message["method"] === "string" ? message["method"] : undefined;
@@ -50,6 +53,8 @@ export function createForward(parts: ForwardParts): Forward {
     ending.addEventListener("abort", onEnd, { once: true });
     const request = id !== undefined && method !== undefined ? { id, abort, cancelled: false } : undefined;
     if (request !== undefined) inFlight.set(request.id, request);
+    const counts = method !== "subscriptions/listen" ? 1 : 0;
+    awaited += counts;
     const silent = (): boolean => request === undefined || request.cancelled || abort.signal.aborted;
     try {
       const answered = await deliver(parts, { message, id, method, signal: abort.signal });
@@ -59,6 +64,7 @@ export function createForward(parts: ForwardParts): Forward {
     } catch (error) {
       if (request !== undefined && !silent()) write(failure(request.id, error));
     } finally {
+      awaited -= counts;
       ending.removeEventListener("abort", onEnd);
       if (request !== undefined && inFlight.get(request.id) === request) inFlight.delete(request.id);
     }
@@ -77,9 +83,18 @@ export function createForward(parts: ForwardParts): Forward {
 
   return {
     message: forward,
-    batch: (messages) => session.sendBatch(messages, ending, (text) => pass(write, text, undefined)).catch(() => undefined),
+    async batch(messages) {
+      awaited += 1;
+      try {
+        await session.sendBatch(messages, ending, (text) => pass(write, text, undefined));
+      } catch {
+        // Whose answers are missing is not known here: a batch has no id of its own.
+      } finally {
+        awaited -= 1;
+      }
+    },
     get inFlight() {
-      return inFlight.size;
+      return awaited;
     },
   };
 }

@@ -168,9 +168,9 @@ function createLink({ wire, daemon, path }: SessionParts) {
     stream: (signal: AbortSignal, onText: OnText): Promise<Head> => send({ method: "GET", signal, onText }, "text/event-stream"),
     async end(): Promise<void> {
       if (link.id === undefined) return;
-      const bound = AbortSignal.timeout(SURFACE_LIMITS.bridgeLastMs);
+      const bound = AbortSignal.timeout(SURFACE_LIMITS.bridgeByeMs);
       const ended = send({ method: "DELETE", signal: bound, onText: nothing }, "application/json").catch(nothing);
-      await Promise.race([ended, pause(SURFACE_LIMITS.bridgeLastMs, bound)]);
+      await Promise.race([ended, pause(SURFACE_LIMITS.bridgeByeMs, bound)]);
     },
   };
   return link;

@@ -119,7 +119,7 @@ function takeLine(line: string, forward: Forward, write: (message: JsonObject) =
   else write(errorMessage(null, RPC.invalidRequest, "This is not a JSON-RPC message."));
 }
 
-/** Answers that are about to come still have a reader where stdin was a file or a pipe: they get a short while. */
+/** Answers that are to come still have a reader where stdin was a file or a pipe: they are waited for, up to a bound. */
 function whenIdle(forward: Forward, done: () => void): void {
   const until = performance.now() + SURFACE_LIMITS.bridgeLastMs;
   const look = (): void => {

@@ -1,4 +1,7 @@
-/** Lines of a byte stream, whatever its chunks are; a line without an end is given when the stream ends. */
+/**
+ * Lines of a byte stream, whatever its chunks are; a line without an end is given when the stream ends. A byte order mark that the
+ * stream begins with is no part of its first line.
+ */
 import type { Readable } from "node:stream";
 
 export interface LineReader {
@@ -15,6 +18,12 @@ export function readLines(input: Readable, { onLine, onEnd, maxBytes = Infinity,
   let parts: Buffer[] = [];
   let kept = 0;
   let ended = false;
+  let first = true;
+  const give = (line: string): void => {
+    const begins = first && line.startsWith("\ufeff");
+    first = false;
+    onLine(begins ? line.slice(1) : line);
+  };
   const stop = (): void => {
     ended = true;
     input.off("data", onData);
@@ -31,7 +40,7 @@ export function readLines(input: Readable, { onLine, onEnd, maxBytes = Infinity,
       parts = [];
       kept = 0;
       from = end + 1;
-      onLine(line);
+      give(line);
     }
     if (ended || from >= chunk.length) return;
     parts.push(from === 0 ? chunk : chunk.subarray(from));
@@ -44,7 +53,7 @@ export function readLines(input: Readable, { onLine, onEnd, maxBytes = Infinity,
   const end = (): void => {
     if (ended) return;
     ended = true;
-    if (parts.length > 0) onLine(Buffer.concat(parts).toString("utf8"));
+    if (parts.length > 0) give(Buffer.concat(parts).toString("utf8"));
     onEnd();
   };
   input.on("data", onData);

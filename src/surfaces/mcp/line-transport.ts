@@ -10,14 +10,29 @@
  */
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
-import { isDeeperThan, isJsonObject, JSON_LEVELS } from "../../model/json.js";
+import { isDeeperThan, isJsonObject, JSON_LEVELS, type JsonObject } from "../../model/json.js";
 import { readLines } from "./line-reader.js";
+import { SURFACE_LIMITS } from "../../model/policy.js";
 import { RPC } from "./translate.js";
 
 export function createLineTransport(stdin: Readable, stdout: Writable, options: { readonly maxBytes: number }): Transport {
   let unsaid: string[] = [];
   let closed = false;
   let stopReading: (() => void) | undefined;
+  /** Requests without an answer yet; a subscription has none to wait for. */
+  const waiting = new Set<unknown>();
+  let last: NodeJS.Timeout | undefined;
+
+  function note(message: JsonObject): void {
+    const { id, method, params } = message;
+    if (method === "notifications/cancelled" && isJsonObject(params)) waiting.delete(params["requestId"]);
+    else if (id !== undefined && typeof method === "string" && method !== "subscriptions/listen") waiting.add(id);
+  }
+  /** stdin ended: what it asked is still answered, up to a bound, since a pipe that says all at once has a reader. */
+  function endWhenIdle(): void {
+    if (waiting.size === 0) return close();
+    last ??= setTimeout(close, SURFACE_LIMITS.bridgeLastMs);
+  }
 
   function take(line: string): void {
     if (line.trim() === "") return;
@@ -29,8 +44,12 @@ export function createLineTransport(stdin: Readable, stdout: Writable, options: 
       return;
     }
     if (isDeeperThan(message, JSON_LEVELS)) refuseDeep(message);
-    else if (isJsonObject(message)) transport.onmessage?.(message as unknown as JSONRPCMessage);
-    else transport.onerror?.(new Error("A line is not a JSON-RPC message."));
+    else if (isJsonObject(message)) {
+      note(message);
+      transport.onmessage?.(message as unknown as JSONRPCMessage);
+      // A cancelled call has no answer: it may have been the last that was waited for.
+      answered();
+    } else transport.onerror?.(new Error("A line is not a JSON-RPC message."));
   }
 
   /** Whoever asked gets the reason as an answer; what asks nothing is only noted. */
@@ -41,6 +60,11 @@ export function createLineTransport(stdin: Readable, stdout: Writable, options: 
     const asks =
       isJsonObject(message) && typeof message["method"] === "string" && (typeof id === "string" || typeof id === "number");
     if (asks) void transport.send({ jsonrpc: "2.0", id, error: { code: RPC.invalidRequest, message: reason } });
+  }
+
+  /** Ends the connection behind the last answer that stdin's end left to be waited for. */
+  function answered(): void {
+    if (last !== undefined && waiting.size === 0) setImmediate(close);
   }
 
   function say(): void {
@@ -60,6 +84,7 @@ export function createLineTransport(stdin: Readable, stdout: Writable, options: 
     // What is said already has a reader still, where stdin ended before it.
     if (unsaid.length > 0) say();
     closed = true;
+    clearTimeout(last);
     stopReading?.();
     stdin.pause();
     transport.onclose?.();
@@ -70,17 +95,19 @@ export function createLineTransport(stdin: Readable, stdout: Writable, options: 
       stdout.on("error", onBroken);
       stopReading = readLines(stdin, {
         onLine: take,
-        onEnd: close,
+        onEnd: endWhenIdle,
         maxBytes: options.maxBytes,
         onTooLong: () => onBroken(new Error(`A message is larger than ${options.maxBytes} bytes.`)),
       });
-      if (stdin.readableEnded || stdin.destroyed) setImmediate(close);
+      if (stdin.readableEnded || stdin.destroyed) setImmediate(endWhenIdle);
     },
     async send(message) {
       if (closed) throw new Error("The connection is closed.");
       unsaid.push(JSON.stringify(message), "\n");
+      if (!("method" in message)) waiting.delete(message.id);
       // After the promises that this turn of the loop settles: their answers go out in the same write.
       if (unsaid.length === 2) process.nextTick(say);
+      answered();
       if (stdout.writableNeedDrain) await drained(stdout);
     },
     async close() {
