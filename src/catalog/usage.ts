@@ -1,13 +1,14 @@
 /**
  * Usage: what a skill sets and reads, laid against the fields of a schema.
  *
- * Owns: dotted paths, values at a path, and validation of recorded arguments without patterns.
+ * Owns: dotted paths, values at a path, and validation of arguments without patterns, with its reasons.
  * Speaks: params, reads, recorded argument objects.
  * Never: levels (level.ts); running an upstream's patterns.
  */
 import type { JsonObject, JsonValue } from "../model/json.js";
 import { isJsonObject } from "../model/json.js";
 import { accepts, type Acceptance, type MatchPattern } from "./schema/accept.js";
+import { misfitsOf, type Misfit } from "./schema/misfits.js";
 import { readSchema } from "./schema/read.js";
 
 /**
@@ -27,13 +28,25 @@ export type Validator = (value: JsonValue, given?: readonly string[]) => Accepta
 
 /** The same for many values: the schema is read once. `matches`: what is known of its patterns. */
 export function validatorOf(schema: JsonValue, matches?: MatchPattern): Validator {
+  return judgeOf(schema, matches).accepts;
+}
+
+export interface Judge {
+  readonly accepts: Validator;
+  /** Where and why values are refused; none where they are not. */
+  readonly misfits: (value: JsonValue) => readonly Misfit[];
+}
+
+/** Verdicts by a schema and their reasons, from one reading of it. */
+export function judgeOf(schema: JsonValue, matches?: MatchPattern): Judge {
   const node = readSchema(schema).force();
-  return (value, given = []) => {
-    const paths = given.map(segmentsOf);
-    return accepts(node, value, {
-      matches,
-      ...(paths.length === 0 ? {} : { assumed: (path) => isSetBy(paths, segmentsOf(path)) }),
-    });
+  return {
+    accepts: (value, given = []) => {
+      const paths = given.map(segmentsOf);
+      if (paths.length === 0) return accepts(node, value, { matches, known: new Map() });
+      return accepts(node, value, { matches, assumed: (path) => isSetBy(paths, segmentsOf(path)) });
+    },
+    misfits: (value) => misfitsOf(node, value, matches),
   };
 }
 

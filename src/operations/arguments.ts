@@ -1,4 +1,6 @@
 /** Arguments of a tool: the forms in which they come, and what is wrong with them, said so that an agent can mend it. */
+import type { Misfit, Path } from "../catalog/schema/misfits.js";
+import { brief } from "../catalog/schema/words.js";
 import { Fault } from "../model/fault.js";
 import { isDeeperThan, isJsonObject, JSON_LEVELS, type JsonObject, type JsonValue } from "../model/json.js";
 
@@ -30,38 +32,26 @@ function argumentsFault(what: string): Fault {
   });
 }
 
-/** What is wrong, in plain sentences; of the schema its first level is looked at. */
-export function misfits(schema: JsonObject, args: JsonObject): string[] {
-  const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
-  const required = Array.isArray(schema["required"]) ? schema["required"].filter((name) => typeof name === "string") : [];
-  const wrong: string[] = [];
-  const missing = required.filter((name) => args[name] === undefined);
-  if (missing.length > 0) wrong.push(`Missing: ${missing.join(", ")}.`);
-  const known = Object.keys(properties);
-  const unknown = schema["additionalProperties"] === false ? Object.keys(args).filter((name) => !known.includes(name)) : [];
-  if (unknown.length > 0)
-    wrong.push(`Not parameters of this tool: ${unknown.join(", ")} (it takes ${known.join(", ") || "none"}).`);
-  for (const [name, value] of Object.entries(args)) {
-    const property = properties[name];
-    if (!isJsonObject(property)) continue;
-    const types = [property["type"]].flat().filter((type): type is string => typeof type === "string");
-    if (types.length > 0 && !types.some((type) => isOfType(value, type)))
-      wrong.push(`${name} must be ${types.join(" or ")}, not ${typeName(value)}.`);
-    else if (
-      Array.isArray(property["enum"]) &&
-      !property["enum"].some((member) => JSON.stringify(member) === JSON.stringify(value))
-    ) {
-      wrong.push(`${name} must be one of ${property["enum"].map((member) => JSON.stringify(member)).join(", ")}.`);
-    }
-  }
-  return wrong.length > 0 ? wrong : ["The arguments do not validate against the schema."];
+/** Sentences at most. */
+const SENTENCES_MOST = 10;
+/** Steps of a path that are spelt at either end. */
+const STEPS_MOST = 12;
+
+/** What is wrong, in plain sentences that begin with the place: `items[0].qty is missing (an integer).` */
+export function sentencesOf(misfits: readonly Misfit[]): string[] {
+  const said = misfits
+    .slice(0, SENTENCES_MOST)
+    .map(({ at, says }) => `${at.length === 0 ? "The arguments" : spelled(at)} ${says}.`);
+  if (misfits.length > SENTENCES_MOST) said.push("There is more of it.");
+  return said.length > 0 ? said : ["The arguments do not fit the schema."];
 }
 
-function isOfType(value: JsonValue, type: string): boolean {
-  if (type === "integer") return Number.isInteger(value);
-  return typeName(value) === type;
-}
-
-function typeName(value: JsonValue): string {
-  return value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+/** `items[0].qty`; names that are no words in brackets; the middle of a very long path left out. */
+export function spelled(at: Path): string {
+  const steps = at.map((step) => {
+    if (typeof step === "number") return `[${step}]`;
+    return /^[\p{L}_$][\p{L}\p{N}_$-]{0,99}$/u.test(step) ? `.${step}` : `[${brief(JSON.stringify(step), 100)}]`;
+  });
+  const said = steps.length <= 2 * STEPS_MOST ? steps : [...steps.slice(0, STEPS_MOST), ".…", ...steps.slice(-STEPS_MOST)];
+  return said.join("").replace(/^\./, "");
 }

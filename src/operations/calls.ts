@@ -5,7 +5,7 @@
  * before anything is sent. The call never waits behind the inbox.
  */
 import { takeover } from "../catalog/lineage.js";
-import { validatorOf, type Validator } from "../catalog/usage.js";
+import { judgeOf, type Judge } from "../catalog/usage.js";
 import type { CallAnswer, CallToolInput, Counted } from "../model/facade.js";
 import { Fault, Refusal } from "../model/fault.js";
 import type { ExposedName, ToolKey } from "../model/ids.js";
@@ -19,7 +19,7 @@ import { excerptRefusal, excerptResult, refusalBytes, type Whole } from "../prov
 import { searchTools } from "../retrieve/tools.js";
 import type { Pinned } from "../world/pin.js";
 import { isOffered, type World } from "../world/world.js";
-import { misfits, readArguments } from "./arguments.js";
+import { readArguments, sentencesOf } from "./arguments.js";
 import type { Answered } from "./call-log.js";
 import { pinOf } from "./pins.js";
 import { chooseEpisode, isOwn, RESULTS_MOST_BYTES, type Desk } from "./desk.js";
@@ -34,7 +34,7 @@ export async function callTool(
   const tool = findTool(world, input.tool, caller, pinOf(desk, world, caller));
   refuseHeld(world, tool);
   const args = readArguments(input.arguments);
-  if (!options.direct) refuseMisfits(tool, args);
+  if (!options.direct) refuseMisfits(tool, args, world.policy.resultBytes);
   const episode = chooseEpisode(desk, caller, input.episode);
   const views = world.episodes.get(episode.id)?.views;
   const began = desk.clock.elapsedMs();
@@ -127,23 +127,27 @@ function refuseHeld(world: World, tool: Tool): void {
 }
 
 /** Reading a schema costs more than using it: once per definition of a tool. */
-const validators = new WeakMap<Tool, Validator>();
+const judges = new WeakMap<Tool, Judge>();
 
-function validatorFor(tool: Tool): Validator {
-  const known = validators.get(tool);
+function judgeFor(tool: Tool): Judge {
+  const known = judges.get(tool);
   if (known !== undefined) return known;
-  const validator = validatorOf(tool.inputSchema);
-  validators.set(tool, validator);
-  return validator;
+  const judge = judgeOf(tool.inputSchema);
+  judges.set(tool, judge);
+  return judge;
 }
 
-function refuseMisfits(tool: Tool, args: JsonObject): void {
-  if (validatorFor(tool)(args) !== false) return;
-  const wrong = misfits(tool.inputSchema, args);
-  throw new Fault("arguments-invalid", `${tool.key}: ${wrong.join(" ")} Nothing was called. The input schema is in the data.`, {
+/** `capBytes`: what the answer may take. It says data twice and once more as text, so a large schema is not in it. */
+function refuseMisfits(tool: Tool, args: JsonObject, capBytes: number): void {
+  const judge = judgeFor(tool);
+  if (judge.accepts(args) !== false) return;
+  const wrong = sentencesOf(judge.misfits(args));
+  const isSmall = Buffer.byteLength(JSON.stringify(tool.inputSchema)) <= capBytes / 8;
+  const where = isSmall ? "The input schema is in the data." : "describe_tools shows the input schema.";
+  throw new Fault("arguments-invalid", `${tool.key}: ${wrong.join(" ")} Nothing was called. ${where}`, {
     tool: tool.key,
     wrong,
-    inputSchema: tool.inputSchema,
+    ...(isSmall ? { inputSchema: tool.inputSchema } : {}),
   });
 }
 

@@ -9,7 +9,7 @@
 import { canonicalJson } from "../canonical.js";
 import type { JsonObject, JsonValue } from "../../model/json.js";
 import { admits, isExclusive } from "./combine.js";
-import type { Branch, Node } from "./node.js";
+import type { Branch, Node, Slot } from "./node.js";
 
 export type Acceptance = boolean | "undecided";
 
@@ -21,9 +21,26 @@ export interface AcceptOptions {
   readonly assumed?: ((path: string) => boolean) | undefined;
   /** What is known of patterns, which are never run here. */
   readonly matches?: MatchPattern | undefined;
+  /**
+   * What was answered already, by value and node: where a union of a recursive schema asks about the same value by each of its branches,
+   * the work would double with every level. Not used beside `assumed`, whose answers go by path.
+   */
+  readonly known?: Known | undefined;
 }
 
+export type Known = Map<object, Map<Node, Acceptance>>;
+
 export function accepts(node: Node, value: JsonValue, options: AcceptOptions = {}, path = ""): Acceptance {
+  const known = options.assumed === undefined ? options.known : undefined;
+  if (known === undefined || typeof value !== "object" || value === null) return nodeAccepts(node, value, options, path);
+  let answers = known.get(value);
+  if (answers === undefined) known.set(value, (answers = new Map()));
+  let answer = answers.get(node);
+  if (answer === undefined) answers.set(node, (answer = nodeAccepts(node, value, options, path)));
+  return answer;
+}
+
+function nodeAccepts(node: Node, value: JsonValue, options: AcceptOptions, path: string): Acceptance {
   let undecided = false;
   let taken = 0;
   const exclusive = node.oneOf && isExclusive(node);
@@ -38,7 +55,7 @@ export function accepts(node: Node, value: JsonValue, options: AcceptOptions = {
   return taken === 1;
 }
 
-function branchAccepts(branch: Branch, value: JsonValue, options: AcceptOptions, path: string): Acceptance {
+export function branchAccepts(branch: Branch, value: JsonValue, options: AcceptOptions, path = ""): Acceptance {
   if (branch.kind === "values") {
     if (!listedTexts(branch).has(canonicalJson(value))) return false;
   } else if (!admits(branch, value)) return false;
@@ -88,19 +105,40 @@ function objectAccepts(branch: Branch, value: JsonObject, options: AcceptOptions
 }
 
 function memberAccepts(branch: Branch, key: string, value: JsonValue, options: AcceptOptions, path: string): Acceptance {
-  const declared = branch.properties?.get(key);
   let answer: Acceptance = branch.names === undefined ? true : accepts(branch.names.force(), key, options);
+  const { places, isOpen } = placesOf(branch, key, options);
+  if (isOpen) answer = both(answer, "undecided");
+  for (const { slot, isExtra } of places)
+    answer = both(answer, accepts(slot.force(), value, options, join(path, isExtra ? "*" : key)));
+  return answer;
+}
+
+/** Where the value of a member is judged. */
+export interface MemberPlace {
+  readonly slot: Slot;
+  /** It is judged as one of those that no property and no pattern speaks of. */
+  readonly isExtra: boolean;
+}
+
+/** The places that judge a member; `isOpen` where others might, by a pattern of which nothing is known. */
+export function placesOf(
+  branch: Branch,
+  key: string,
+  options: AcceptOptions,
+): { readonly places: readonly MemberPlace[]; readonly isOpen: boolean } {
+  const places: MemberPlace[] = [];
+  const declared = branch.properties?.get(key);
   // Keys that no pattern takes are for `additionalProperties`; whether one does may be unknown.
   let taken: Acceptance = false;
   for (const [pattern, slot] of branch.patternProperties ?? []) {
     const match = matched(pattern, key, options);
-    if (match === true) answer = both(answer, accepts(slot.force(), value, options, join(path, key)));
+    if (match === true) places.push({ slot, isExtra: false });
     if (taken !== true && match !== false) taken = match;
   }
-  if (taken === "undecided") answer = both(answer, "undecided");
-  else if (!taken && declared === undefined && branch.additional !== undefined)
-    answer = both(answer, accepts(branch.additional.force(), value, options, join(path, "*")));
-  return declared === undefined ? answer : both(answer, accepts(declared.force(), value, options, join(path, key)));
+  if (taken === false && declared === undefined && branch.additional !== undefined)
+    places.push({ slot: branch.additional, isExtra: true });
+  if (declared !== undefined) places.push({ slot: declared, isExtra: false });
+  return { places, isOpen: taken === "undecided" };
 }
 
 function join(path: string, name: string): string {
