@@ -170,11 +170,10 @@ async function doctor(around: Surroundings, home: string): Promise<DoctorLine[]>
     try {
       const health = (await access.ask("GET", "/v1/health")) as {
         problems?: { where: string; text: string }[];
-        retrieval?: { vectors: string };
+        retrieval?: { vectors: string; fine?: boolean };
       };
       const vectors = health.retrieval?.vectors ?? "";
-      if (vectors !== "")
-        lines.push({ ok: vectors.startsWith("by words alone") ? "warn" : true, what: "vectors", text: vectors });
+      if (vectors !== "") lines.push({ ok: health.retrieval?.fine === false ? "warn" : true, what: "vectors", text: vectors });
       for (const problem of health.problems ?? [])
         lines.push({ ok: "warn", what: "home", text: `${problem.where}: ${problem.text}` });
       const upstreams = (await access.ask("GET", "/v1/upstreams")) as {

@@ -19,6 +19,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js"
 import { DEFAULT_POLICY, type Policy } from "../model/policy.js";
 import type { Problem } from "../model/problem.js";
 import { BOUNDS, readAmount } from "./amounts.js";
+import { endpointMistakes } from "./endpoints.js";
 import { readEntries, type EntryContext } from "./entries.js";
 import { expand } from "./expand.js";
 import { describeIssue } from "./issues.js";
@@ -103,15 +104,20 @@ export function interpret(
   const upstreams = readEntries(writtenEntries(json, note), settings, context);
 
   const text = (value: string): string => expand(value, around.env, given).text;
-  const endpoint = (from: { baseUrl: string; model: string; apiKeyEnv?: string | undefined }) => {
+  const endpoint = (name: "manager" | "embeddings", from: WrittenEndpoint) => {
     const apiKeyEnv = from.apiKeyEnv ?? "OPENAI_API_KEY";
     const key = around.env[apiKeyEnv];
     if (key !== undefined && key.length >= SECRET_CHARS_MIN) secrets.add(key);
-    return { baseUrl: text(from.baseUrl), model: text(from.model), apiKeyEnv };
+    const read = { baseUrl: text(from.baseUrl), model: text(from.model), apiKeyEnv };
+    const mistakes = endpointMistakes(read);
+    for (const { member, text } of mistakes) note(`steward.${name}.${member}`, "setting-invalid", `${text} ${INSTEAD[name]}`);
+    return mistakes.length === 0 ? read : undefined;
   };
   const http = checkedPart("http", section, note);
   const manager = checkedPart("manager", section, note);
   const embeddings = checkedPart("embeddings", section, note);
+  const llm = manager?.kind === "llm" ? endpoint("manager", manager) : undefined;
+  const embedder = embeddings === undefined ? undefined : endpoint("embeddings", embeddings);
   const config: Config = {
     upstreams,
     policy,
@@ -121,11 +127,13 @@ export function interpret(
       allowedHosts: http?.allowedHosts ?? [],
       allowedOrigins: http?.allowedOrigins ?? [],
     },
-    manager: manager?.kind === "llm" ? { kind: "llm", ...endpoint(manager), ...managerLimits(manager, note) } : { kind: "rules" },
+    manager: llm === undefined ? { kind: "rules" } : { kind: "llm", ...llm, ...managerLimits(manager as LlmPart, note) },
     embeddings:
-      embeddings === undefined
-        ? undefined
-        : { ...endpoint(embeddings), ...(embeddings.dimensions === undefined ? {} : { dimensions: embeddings.dimensions }) },
+      embedder !== undefined
+        ? { ...embedder, ...(embeddings?.dimensions === undefined ? {} : { dimensions: embeddings.dimensions }) }
+        : section["embeddings"] === undefined
+          ? undefined
+          : { refused: problems.find(({ where }) => /^steward\.embeddings\b/.test(where))?.where ?? "steward.embeddings" },
     secrets: [...secrets],
     problems,
   };
@@ -133,10 +141,23 @@ export function interpret(
 }
 
 type Note = (where: string, code: string, text: string) => void;
+type LlmPart = Extract<Parts["manager"], { kind: "llm" }>;
+interface WrittenEndpoint {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKeyEnv?: string | undefined;
+}
+
+/** What is in force where a part of the section cannot be. */
+const INSTEAD: Readonly<Record<keyof Parts, string>> = {
+  http: "The defaults of steward.http are in force.",
+  manager: "The defaults of steward.manager are in force: rules decide.",
+  embeddings: "The section is refused: a running daemon keeps the last good one, any other searches by words alone.",
+};
 
 /** The limits that are given, in the units of their names. */
 function managerLimits(
-  manager: Extract<Parts["manager"], { kind: "llm" }>,
+  manager: LlmPart,
   note: Note,
 ): { viewTimeoutMs?: number; maintenanceTokens?: number; applyChecked?: boolean } {
   const limits: { viewTimeoutMs?: number; maintenanceTokens?: number; applyChecked?: boolean } = {};
@@ -187,7 +208,7 @@ function checkedPart<Name extends keyof Parts>(name: Name, section: JsonObject, 
   if (checked.success) return checked.data as Parts[Name] | undefined;
   for (const issue of checked.error.issues) {
     const path = issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
-    note(`steward.${name}${path}`, "setting-invalid", `${describeIssue(issue)} The defaults of steward.${name} are in force.`);
+    note(`steward.${name}${path}`, "setting-invalid", `${describeIssue(issue)} ${INSTEAD[name]}`);
   }
   return undefined;
 }

@@ -59,8 +59,11 @@ export const upstreamSettings = z.strictObject({
 });
 
 export const endpointSettings = z.strictObject({
-  baseUrl: z.string(),
-  model: z.string(),
+  // What these may be is checked where their variables are filled in (endpoints.ts); the patterns are for editors.
+  baseUrl: z
+    .string()
+    .meta({ pattern: "^(https?://(?![^/]*@)|.*\\$\\{)", description: "Base of an OpenAI-style API, http or https." }),
+  model: z.string().meta({ pattern: "\\S", description: "The model that the endpoint serves." }),
   apiKeyEnv: z.string().optional().describe("Name of the variable that holds the key; the key itself never stands here."),
 });
 

@@ -1,14 +1,14 @@
 /**
  * The sender of texts: one request to an embeddings endpoint, and whether its answer can be believed.
  *
- * Owns: which members of a request the endpoint was found not to take; the probe that goes with every request.
+ * Owns: which members of a request, and how many texts, the endpoint was found not to take; the probe that goes with every request.
  * Speaks: texts in; unit vectors of one dimension, or a fault in words, out.
  * Never: retries for time (embeddings.ts does), throws, or mixes what two embedders made.
  *
  * Every request carries a fixed text first. What comes back for it says whose vectors the others are: a server that loads another
  * model under the same name is noticed with the first answer, not with the first wrong search.
  */
-import type { JsonObject } from "../model/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 import { openExchanges, parsedJson, readBounded, type ClientOptions, type NoAnswer } from "./client.js";
 import { embeddingsBody, plainer, readEmbeddings, type EmbeddingsDialect, type ReadEmbeddings } from "./embeddings-translate.js";
 import { complaintOf } from "./llm-translate.js";
@@ -43,10 +43,17 @@ export type SendTexts = (texts: readonly string[], withinMs: number) => Promise<
 
 /** Members given up in one request. */
 const DIALECTS = 3;
+/** Requests of one text that are under way together. */
+const SINGLES_AT_ONCE = 4;
 
 export function openTextSender(options: TextSenderOptions): SendTexts {
   const exchange = openExchanges(options);
-  let dialect: EmbeddingsDialect = { float: true, dimensions: options.dimensions };
+  let dialect: EmbeddingsDialect = { float: true, dimensions: options.dimensions, bare: false };
+
+  /** What was found of requests with several texts: not taken where one alone is. */
+  let several: "unknown" | "taken" | "refused" = "unknown";
+  /** A list was taken; where none was, one text may have to come as a bare text. */
+  let isListTaken = false;
 
   async function send(texts: readonly string[], withinMs: number): Promise<NoAnswer | { kind: "read"; body: unknown }> {
     return await exchange(async (client, signal) => {
@@ -56,17 +63,84 @@ export function openTextSender(options: TextSenderOptions): SendTexts {
     }, withinMs);
   }
 
-  return async (texts, withinMs) => {
-    const until = options.clock.elapsedMs() + withinMs;
+  /** One request in the dialect that is known, plainer where a member of it is complained of. */
+  async function request(texts: readonly string[], untilMs: number): Promise<Sent> {
     for (let tries = 1; ; tries++) {
       const asked = dialect;
-      const sent = await send([PROBE, ...texts], until - options.clock.elapsedMs());
-      if (sent.kind === "read") return readAnswer(sent.body, texts.length, asked);
-      const plain = sent.kind === "status" && isComplaint(sent.status) ? plainer(asked, sent.said) : undefined;
-      if (plain === undefined || tries === DIALECTS) return faultOf(sent, withinMs);
-      dialect = plain;
+      const sent = await send(texts, untilMs - options.clock.elapsedMs());
+      if (sent.kind === "read") {
+        if (texts.length > 1) several = "taken";
+        isListTaken ||= !asked.bare;
+        return { ...sent, asked };
+      }
+      const isMeant = sent.kind === "status" && isComplaint(sent.status);
+      const plain = isMeant ? plainer(asked, sent.said) : undefined;
+      if (plain !== undefined && tries < DIALECTS) dialect = plain;
+      else if (isMeant && texts.length === 1 && !isListTaken && !asked.bare) return await requestBare(texts, untilMs, sent);
+      else return sent;
     }
+  }
+
+  /** One text as a text, not as a list of one; remembered where that is taken. */
+  async function requestBare(texts: readonly string[], untilMs: number, refused: NoAnswer): Promise<Sent> {
+    const before = dialect;
+    dialect = { ...dialect, bare: true };
+    const sent = await send(texts, untilMs - options.clock.elapsedMs());
+    if (sent.kind === "read") return { ...sent, asked: dialect };
+    dialect = before;
+    return refused;
+  }
+
+  /** Each text by a request of its own, a few at a time. A text that is refused has no vector; any other fault is the answer's. */
+  async function sendSingly(texts: readonly string[], untilMs: number, withinMs: number): Promise<Embedded> {
+    const rows: { index: number; embedding: JsonValue }[] = [];
+    let used = dialect;
+    for (let at = 0; at < texts.length; at += SINGLES_AT_ONCE) {
+      const some = texts.slice(at, at + SINGLES_AT_ONCE);
+      const sent = await Promise.all(some.map((text) => request([text], untilMs)));
+      for (const [i, one] of sent.entries()) {
+        if (one.kind === "read") {
+          used = one.asked;
+          const vector = embeddingOf(one.body);
+          if (vector !== undefined) rows.push({ index: at + i, embedding: vector });
+          continue;
+        }
+        const fault = faultOf(one, withinMs);
+        // Fewer at a time may be done in time.
+        if (one.kind === "late" && texts.length > 2) return { kind: "unfit", why: whyOf(fault), said: "" };
+        if (fault.kind !== "unfit" || at + i === 0 || texts.length <= 2) return fault;
+      }
+    }
+    return readAnswer({ data: rows }, texts.length - 1, used);
+  }
+
+  return async (texts, withinMs) => {
+    const untilMs = options.clock.elapsedMs() + withinMs;
+    const all = [PROBE, ...texts];
+    if (several === "refused" && all.length > 1) return await sendSingly(all, untilMs, withinMs);
+    const sent = await request(all, untilMs);
+    if (sent.kind === "read") return readAnswer(sent.body, texts.length, sent.asked);
+    const fault = faultOf(sent, withinMs);
+    // Two are refused: is it their number? With more of them, one that is refused by itself is the likelier cause; fewer are tried first.
+    if (fault.kind !== "unfit" || all.length !== 2 || several === "taken") return fault;
+    const singly = await sendSingly(all, untilMs, withinMs);
+    if (singly.kind !== "vectors") return fault;
+    several = "refused";
+    return singly;
   };
+}
+
+type Sent = NoAnswer | { readonly kind: "read"; readonly body: unknown; readonly asked: EmbeddingsDialect };
+
+function whyOf(fault: Embedded): string {
+  return fault.kind === "vectors" ? "" : fault.why;
+}
+
+/** The vector as written in an answer to one text. */
+function embeddingOf(body: unknown): JsonValue | undefined {
+  const rows = isJsonObject(body) ? body["data"] : undefined;
+  const [row] = Array.isArray(rows) && rows.length === 1 ? rows : [];
+  return isJsonObject(row) ? row["embedding"] : undefined;
 }
 
 function readAnswer(body: unknown, count: number, dialect: EmbeddingsDialect): Embedded {

@@ -13,12 +13,14 @@ export interface EmbeddingsDialect {
   /** `encoding_format: "float"`: asked for by name, since the package otherwise asks for base64. */
   readonly float: boolean;
   readonly dimensions: number | undefined;
+  /** One text goes as a text: some servers take no list. */
+  readonly bare: boolean;
 }
 
 export function embeddingsBody(model: string, texts: readonly string[], dialect: EmbeddingsDialect): Record<string, unknown> {
   return {
     model,
-    input: texts,
+    input: dialect.bare && texts.length === 1 ? texts[0] : texts,
     ...(dialect.float ? { encoding_format: "float" } : {}),
     ...(dialect.dimensions === undefined ? {} : { dimensions: dialect.dimensions }),
   };

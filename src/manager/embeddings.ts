@@ -8,42 +8,21 @@
  *   wake ─► due? ─► in the cache ──► delivered
  *             ▲  └► in batches ────► whose? ─► kept, delivered      a fault: pause, doubled each time, and again
  *             └──────────────────────  └ another embedder's: everything is due anew
+ *
+ * After a fault with nothing due, a plain text is asked for after the same pauses: how the endpoint stands is known without a need.
  */
 import { EMBEDDING_LIMITS } from "../model/policy.js";
-import type { Clock } from "../model/ports.js";
-import { NO_EMBEDDER, type DueText, type EmbeddedText, type Embedder, type NeedVector } from "../model/vectors.js";
-import { isSameEmbedder, type Space, type VectorCache } from "./embeddings-cache.js";
+import { NO_EMBEDDER, type DueText, type EmbeddedText, type NeedVector } from "../model/vectors.js";
+import { isSameEmbedder, type Space } from "./embeddings-cache.js";
 import { batchFrom, keepRecent } from "./embeddings-batch.js";
+import type { EmbeddingLimits, Embeddings, EmbeddingsOptions } from "./embeddings-options.js";
+import { FirstAnswer, Pause, RefusedTexts } from "./embeddings-pause.js";
 import { openTextSender, PLAIN_TEXT, type SendTexts } from "./embeddings-sender.js";
 import { Standing } from "./embeddings-standing.js";
+import { awayInWords, spaceInWords } from "./embeddings-words.js";
 import { createChangeJudge, UNSTEADY, type ChangeJudge, type Refusal } from "./embeddings-whose.js";
 
-export type EmbeddingLimits = { readonly [Name in keyof typeof EMBEDDING_LIMITS]: number };
-
-export interface EmbeddingsOptions {
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly apiKey: string | undefined;
-  readonly dimensions: number | undefined;
-  readonly cache: VectorCache;
-  /** Texts without a vector of this embedder, as of now. */
-  readonly due: (embedder: string) => readonly DueText[];
-  /** Puts rows in force; another embedder's replace all there are. */
-  readonly deliver: (embedder: string, dimension: number, rows: readonly EmbeddedText[]) => Promise<void>;
-  /** Called when everything due is delivered: there may be an index to grow. */
-  readonly onSettled?: (() => void) | undefined;
-  readonly clock: Clock;
-  readonly secrets: () => readonly string[];
-  readonly log: (level: "info" | "warn" | "error", text: string, data?: Record<string, unknown>) => void;
-  readonly limits?: Partial<EmbeddingLimits> | undefined;
-}
-
-export interface Embeddings extends Embedder {
-  /** There may be something due. */
-  wake(): void;
-  /** Resolves when nothing is under way any more. */
-  stop(): Promise<void>;
-}
+export type { EmbeddingLimits, Embeddings, EmbeddingsOptions } from "./embeddings-options.js";
 
 const ANOTHER = "another embedder answers than the one the tools were embedded by";
 const NOTHING = "the embeddings endpoint gave no vector for a text";
@@ -75,11 +54,15 @@ class Endpoint implements Embeddings {
   private readonly needs = new Map<string, Float32Array>();
   /** Digests of texts that are asked for alone, and of those that no answer came for even so. */
   private readonly suspects = new Set<string>();
-  private readonly refused = new Set<string>();
+  private readonly refused: RefusedTexts;
   private batchTexts: number;
   private working: Promise<void> | undefined;
   private again = false;
-  private timer: NodeJS.Timeout | undefined;
+  /** Pauses that begin while a round is under way do not hold up the next one. */
+  private isHurried = false;
+  private readonly pausing: Pause;
+  /** The first answer, or that none came: a need waits for it once, within its own bound. */
+  private readonly first = new FirstAnswer();
   private stopped = false;
   private left = 0;
 
@@ -92,21 +75,32 @@ class Endpoint implements Embeddings {
     this.batchTexts = limits.batchTexts;
     const { baseUrl: url, model, clock, log } = options;
     this.standing = new Standing({ url, model, limits, clock, log, secrets: () => [...options.secrets(), options.apiKey ?? ""] });
+    this.pausing = new Pause(clock, () => this.wake());
+    this.refused = new RefusedTexts(limits, clock, () => this.wake());
     this.changes = createChangeJudge({ limits, clock, ask: () => this.send([], limits.batchMs) });
   }
 
   wake(): void {
     if (this.stopped) return;
     this.again = true;
-    if (this.working !== undefined || this.timer !== undefined) return;
+    if (this.working !== undefined || this.pausing.isOn()) return;
     this.working = this.work().finally(() => {
       this.working = undefined;
+      this.first.came();
     });
+  }
+
+  retry(): void {
+    this.refused.release();
+    this.standing.forgetPauses();
+    this.comeBack();
   }
 
   async stop(): Promise<void> {
     this.stopped = true;
-    clearTimeout(this.timer);
+    this.pausing.end();
+    this.refused.clear();
+    this.first.came();
     this.endRequests();
     await this.working;
     await this.settling;
@@ -114,29 +108,30 @@ class Endpoint implements Embeddings {
 
   status(): string {
     const { model } = this.options;
-    if (this.standing.away !== undefined) return `by words alone: ${this.standing.away}; asked again by itself`;
-    if (this.space === undefined) return `${model}: ${this.isAsking() ? "asked, no answer yet" : "not asked yet"}`;
-    const set = this.refused.size === 0 ? "" : `, ${this.refused.size} texts it does not take`;
-    const told = this.changes.isUnsteady() ? `; within the last hour, ${UNSTEADY}` : "";
-    const left = this.left === 0 ? "all embedded" : `${this.left} texts to go`;
-    return `${model} (${this.space.dimension} dimensions): ${left}${set}${told}`;
+    const { standing, space, refused, left } = this;
+    if (standing.away !== undefined) return awayInWords(standing, { isAsked: this.working !== undefined, pause: this.pausing });
+    if (space === undefined) return `${model}: ${this.isAsking() ? "asked, no answer yet" : "not asked yet"}`;
+    const isUnsteady = this.changes.isUnsteady();
+    return `${model} (${space.dimension} dimensions): ${spaceInWords({ left, refused, needs: standing.needsTold(), isUnsteady })}`;
+  }
+
+  isFine(): boolean {
+    const isTaken = this.refused.count === 0 && this.standing.needsTold() === undefined && !this.changes.isUnsteady();
+    return isTaken && this.standing.away === undefined && (this.space !== undefined || !this.isAsking());
   }
 
   async embed(need: string): Promise<NeedVector> {
+    if (this.space === undefined && this.isAsking()) await this.first.within(this.limits.needMs);
     const { space } = this;
     const known = space === undefined ? undefined : this.needs.get(need);
     if (space !== undefined && known !== undefined) return { kind: "vector", embedder: space.identity, vector: known };
     if (space === undefined) {
-      if (this.standing.away !== undefined) return { kind: "failed", why: this.standing.away };
+      if (this.standing.away !== undefined) return this.passedOver(this.standing.away);
       return this.isAsking() ? { kind: "failed", why: "the embeddings endpoint has not answered yet" } : { kind: "off" };
     }
-    if (this.standing.isResting())
-      return { kind: "failed", why: `${this.standing.away ?? "faults"}; it is left alone for a while` };
+    if (this.standing.isResting()) return this.passedOver(`${this.standing.away ?? "faults"}; it is left alone for a while`);
     const made = await this.send([need], this.limits.needMs);
-    if (made.kind !== "vectors") {
-      this.standing.failed(made);
-      return { kind: "failed", why: made.why };
-    }
+    if (made.kind !== "vectors") return this.needFailed(made);
     if (!isSameEmbedder(space.probe, made.probe)) {
       // Not waited for: this search goes by words, the next ones by the new embedder's vectors as they come.
       this.lookInto(made.probe);
@@ -144,22 +139,51 @@ class Endpoint implements Embeddings {
     }
     const [vector] = made.vectors;
     if (vector === undefined)
-      return { kind: "failed", why: made.lacking ?? "the embeddings endpoint gave no vector for this need" };
-    this.standing.answered();
+      return this.needFailed({
+        kind: "unfit",
+        why: made.lacking ?? "the embeddings endpoint gave no vector for this need",
+        said: "",
+      });
+    this.standing.needAnswered();
     keepRecent(this.needs, need, vector, this.limits.needsKept);
     return { kind: "vector", embedder: space.identity, vector };
   }
 
+  /** A need that came to nothing; the endpoint is looked at again after a while, whether another need comes or not. */
+  private needFailed(fault: Refusal): NeedVector {
+    if (!this.stopped) {
+      this.standing.needFailed(fault);
+      if (!this.pausing.isOn()) this.pause(fault.kind === "later" ? fault.afterMs : undefined);
+    }
+    return { kind: "failed", why: fault.why };
+  }
+
+  /** A need does not wait for an endpoint that is left alone, but has it asked where the last time is a while ago. */
+  private passedOver(why: string): NeedVector {
+    if (this.pausing.isOn() && this.standing.mayBeAsked()) this.comeBack();
+    return { kind: "failed", why };
+  }
+
+  /** Ends a pause. */
+  private comeBack(): void {
+    this.isHurried = this.working !== undefined;
+    this.pausing.end();
+    this.wake();
+  }
+
   /** Something is due and the endpoint was asked for it. */
   private isAsking(): boolean {
-    return this.working !== undefined || this.timer !== undefined;
+    return this.working !== undefined || this.pausing.isOn();
   }
 
   private lookInto(probe: Float32Array): void {
     if (this.looking || this.stopped) return;
     this.looking = true;
     void this.settle(probe)
-      .then((whose) => (whose === "other" ? this.wake() : undefined))
+      .then((whose) => {
+        if (whose === "other") this.wake();
+        else if (whose === "unsure" && !this.stopped && !this.pausing.isOn()) this.pause(undefined);
+      })
       .catch((error: unknown) => this.options.log("error", `another embedder's vectors could not be begun: ${String(error)}`))
       .finally(() => (this.looking = false));
   }
@@ -170,8 +194,11 @@ class Endpoint implements Embeddings {
       while (this.again && !this.stopped) {
         this.again = false;
         while (!this.stopped && (await this.round()));
+        if (this.pausing.isOn() && !this.isHurried) break;
+        this.isHurried = false;
+        this.pausing.end();
       }
-      if (!this.stopped && this.timer === undefined) this.options.onSettled?.();
+      if (!this.stopped && !this.pausing.isOn()) this.options.onSettled?.();
     } catch (error) {
       // A delivery that is refused because the house is closing; anything else is told and tried again.
       if (this.stopped) return;
@@ -182,13 +209,16 @@ class Endpoint implements Embeddings {
 
   /** One pass over what is due; true where another one is worth it. */
   private async round(): Promise<boolean> {
-    const due = this.options.due(this.space?.identity ?? NO_EMBEDDER).filter(({ digest }) => !this.refused.has(digest));
+    const all = this.options.due(this.space?.identity ?? NO_EMBEDDER);
+    if (this.space !== undefined) this.refused.keepOnly(all);
+    const due = all.filter((one) => !this.refused.isLeftOut(one));
     this.left = due.length;
-    if (due.length === 0) return false;
+    if (due.length === 0) return await this.lookAgain();
     if (this.space === undefined) return (await this.ask([])) !== undefined;
     const { space } = this;
     const kept = due.filter(({ digest }) => space.has(digest));
     if (kept.length > 0) await this.deliverKept(space, kept);
+    this.first.came();
     const fresh = due.filter(({ digest }) => !space.has(digest));
     for (let at = 0; at < fresh.length && !this.stopped && this.space === space;) {
       const batch = batchFrom(fresh.slice(at, at + this.batchTexts), this.limits.batchChars, this.suspects);
@@ -217,6 +247,7 @@ class Endpoint implements Embeddings {
       else {
         rows.set(digest, vector);
         this.suspects.delete(digest);
+        this.refused.taken(digest);
       }
     });
     const [only] = batch;
@@ -256,21 +287,39 @@ class Endpoint implements Embeddings {
   private refusedBy(fault: Refusal): undefined {
     if (this.stopped) return;
     this.standing.failed(fault);
-    this.pause(fault.kind === "later" ? fault.afterMs : this.limits.retryMostMs);
+    if (fault.kind === "later") this.pause(fault.afterMs);
+    else this.pause(undefined, this.limits.retryMostMs);
   }
 
   /** A text got no vector even alone: is it this text, or does the endpoint give none at all? False where a pause was asked for. */
   private async blame(digest: string): Promise<boolean> {
+    if ((await this.askPlain()) === undefined) return false;
+    this.suspects.add(digest);
+    this.refused.add(digest);
+    this.options.log("warn", "the embeddings endpoint takes one text not; it is searched by words alone", { text: digest });
+    return true;
+  }
+
+  /** What the endpoint makes of a text that none has a reason to refuse; undefined after a fault, which is told. */
+  private async askPlain(): Promise<Float32Array | undefined> {
     const plain = await this.send([PLAIN_TEXT], this.limits.batchMs);
-    if (plain.kind !== "vectors") this.refusedBy(plain);
-    else if (plain.vectors[0] === undefined)
-      this.refusedBy({ kind: "later", why: plain.lacking ?? NOTHING, said: "", afterMs: undefined });
-    else {
-      this.refused.add(digest);
-      this.options.log("warn", "the embeddings endpoint takes one text not; it is searched by words alone", { text: digest });
-      return true;
-    }
-    return false;
+    if (plain.kind === "vectors" && plain.vectors[0] !== undefined) return plain.probe;
+    this.standing.refusesAll();
+    return this.refusedBy(
+      plain.kind === "vectors" ? { kind: "later", why: plain.lacking ?? NOTHING, said: "", afterMs: undefined } : plain,
+    );
+  }
+
+  /** Nothing is due: does an endpoint that failed answer again? True where there is something due after all. */
+  private async lookAgain(): Promise<boolean> {
+    if (this.standing.away === undefined) return false;
+    const probe = await this.askPlain();
+    if (probe === undefined) return false;
+    const whose = await this.settle(probe);
+    if (whose === "unsure") {
+      if (!this.stopped) this.pause(undefined);
+    } else this.standing.answered();
+    return whose === "other";
   }
 
   private async deliver(space: Space, texts: readonly DueText[], vectors: ReadonlyMap<string, Float32Array>): Promise<void> {
@@ -315,15 +364,8 @@ class Endpoint implements Embeddings {
   }
 
   /** Looks again after a while. */
-  private pause(askedMs: number | undefined): void {
-    const ms = this.standing.nextPauseMs(askedMs);
-    this.timer = setTimeout(
-      () => {
-        this.timer = undefined;
-        this.wake();
-      },
-      ms * (1 + Math.random() / 10),
-    );
-    this.timer.unref();
+  private pause(askedMs: number | undefined, leastMs?: number): void {
+    this.first.came();
+    this.pausing.begin(this.standing.nextPauseMs(askedMs, leastMs));
   }
 }

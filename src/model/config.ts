@@ -68,8 +68,11 @@ export interface Config {
         /** Apply edits of the model that could be checked wholly. */
         readonly applyChecked?: boolean;
       };
+  /** `refused`: where the problem of a section is that cannot be in force; not the same as no section. */
   readonly embeddings:
-    { readonly baseUrl: string; readonly model: string; readonly apiKeyEnv: string; readonly dimensions?: number } | undefined;
+    | { readonly baseUrl: string; readonly model: string; readonly apiKeyEnv: string; readonly dimensions?: number }
+    | { readonly refused: string }
+    | undefined;
   /** Secret values to redact wherever they would be printed (from env and headers). */
   readonly secrets: readonly string[];
   readonly problems: readonly Problem[];

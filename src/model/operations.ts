@@ -166,7 +166,8 @@ export interface Health {
   readonly skills: { readonly active: number; readonly inactive: number };
   readonly upstreams: readonly { readonly label: string; readonly presence: string }[];
   readonly problems: readonly Problem[];
-  readonly retrieval: { readonly vectors: string };
+  /** `fine`: false where somebody should look at what `vectors` says. */
+  readonly retrieval: { readonly vectors: string; readonly fine: boolean };
 }
 export interface GraphWhy {
   readonly skill: string;

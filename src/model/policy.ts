@@ -414,6 +414,12 @@ export const EMBEDDING_LIMITS = Object.freeze({
   /** First pause after a fault in the background, doubled up to the second; a longer Retry-After is not waited for. */
   retryMs: 1 * seconds,
   retryMostMs: 5 * minutes,
+  /** A need has an endpoint that is paused with asked at once, at most this often: whoever mended it need not wait a pause out. */
+  needRetryMs: 10 * seconds,
+  /** First pause before texts that were refused are asked for again, doubled up to the second; how many try it for the others. */
+  refusedMs: 10 * minutes,
+  refusedMostMs: 24 * 60 * minutes,
+  refusedAtOnce: 16,
   /** Faults in a row after which needs are searched by words at once, and for how long, so that not every turn waits for a dead endpoint. */
   restAfterFaults: 2,
   restMs: 30 * seconds,

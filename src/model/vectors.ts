@@ -70,6 +70,10 @@ export interface Embedder {
   embed(need: string): Promise<NeedVector>;
   /** How it stands, in words for people. */
   status(): string;
+  /** False where somebody should look: needs go by words, or some texts are not found by meaning. */
+  isFine(): boolean;
+  /** Asks again at once what is waited with: somebody changed something, or wants to know. */
+  retry(): void;
 }
 
 export type NeedVector =

@@ -123,6 +123,8 @@ export async function syncCatalog(
     .filter((one) => reaches(reach, one));
   if (label !== undefined && !labels.some((one) => one === label))
     throw new Fault("input-invalid", `There is no upstream ${label}; configured: ${labels.join(", ") || "none"}.`);
+  // Who may list everything has changed something, or wants to know: embeddings that failed are asked for again as well.
+  if (reach === undefined) desk.embedder.retry();
   const asked = label === undefined && reach !== undefined ? labels : [label as UpstreamLabel | undefined];
   const results = (await Promise.all(asked.map((one) => desk.upstreams.sync(one)))).flat();
   await desk.steward.settled();

@@ -34,7 +34,7 @@ export function healthOf(desk: Desk, reach?: Reach): Health {
       [...desk.problems(), ...[...world.intake.values()].flat(), ...desk.memory.folders.refused],
       reach,
     ),
-    retrieval: { vectors: desk.embedder.status() },
+    retrieval: { vectors: desk.embedder.status(), fine: desk.embedder.isFine() },
   };
 }
 

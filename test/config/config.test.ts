@@ -269,6 +269,31 @@ describe("settings", () => {
   });
 });
 
+describe("endpoints that could never be asked", () => {
+  const fine = { baseUrl: "https://e/v1", model: "m" };
+  it.each<[string, object, RegExp]>([
+    ["baseUrl", { ...fine, baseUrl: "nope" }, /no address; write .*http:/],
+    ["baseUrl", { ...fine, baseUrl: "" }, /no address/],
+    ["baseUrl", { ...fine, baseUrl: "ftp://e/v1" }, /begins with ftp:/],
+    ["baseUrl", { ...fine, baseUrl: "localhost:11434/v1" }, /begins with localhost:/],
+    ["baseUrl", { ...fine, baseUrl: "https://user:hidden@e/v1" }, /apiKeyEnv/],
+    ["baseUrl", { ...fine, baseUrl: "https://e/v1?key=hidden" }, /behind the path/],
+    ["baseUrl", { ...fine, baseUrl: "${NOT_SET}/v1" }, /\$\{NOT_SET\} has no value/],
+    ["model", { ...fine, model: "" }, /name the model/],
+    ["model", { ...fine, model: " " }, /name the model/],
+    ["model", { baseUrl: "https://e/v1" }, /It has to be/],
+  ])("are refused at their %s, of a manager as of embeddings: %j", async (member, endpoint, why) => {
+    const config = await read({ steward: { manager: { kind: "llm", ...endpoint }, embeddings: endpoint } });
+    expect(config.manager).toEqual({ kind: "rules" });
+    expect(config.embeddings).toEqual({ refused: `steward.embeddings.${member}` });
+    for (const part of ["manager", "embeddings"]) {
+      const problem = config.problems.find(({ where }) => where === `steward.${part}.${member}`);
+      expect(problem?.text).toMatch(why);
+      expect(problem?.text).not.toContain("hidden");
+    }
+  });
+});
+
 describe("variables", () => {
   it("stand for the environment's values, with defaults, and for the paths of STEWARD itself", async () => {
     const config = await read({

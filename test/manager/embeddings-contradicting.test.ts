@@ -178,7 +178,7 @@ describe("an endpoint that does not agree with itself", () => {
 
 describe("an endpoint that was not heard yet", () => {
   it("is said to be so in each answer, not passed over", async () => {
-    const { kit } = await set(hangs);
+    const { kit } = await set(hangs, { limits: { needMs: 120 } });
     const asked = await kit.ask("weather forecast");
     expect(asked).toMatchObject({ byVectors: false, tools: ["weather/forecast"] });
     expect(asked.notices).toEqual(["Searched by words alone: the embeddings endpoint has not answered yet."]);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { compose, type House } from "../../src/compose.js";
 import { silentLog } from "../../src/host/log.js";
+import { createEmbeddingsSwitch } from "../../src/manager/embeddings-switch.js";
 import type { UpstreamLabel } from "../../src/model/ids.js";
 import type { Caller } from "../../src/model/operations.js";
 import { embeds, startEmbeddingsServer } from "../fixtures/embeddings-server.js";
@@ -69,4 +70,46 @@ it("a configured embedder is in force from the first start on, shows in health a
   expect(plain.basis.embedder).toBe("none");
   expect(plain.notices?.some(({ code }) => code === "lexical-only") ?? false).toBe(false);
   await without.stop();
+});
+
+it("a section that is refused says so in health and views, and leaves the last good endpoint in force when it is read again", async () => {
+  const refused = { baseUrl: "ftp://127.0.0.1/v1", model: "made" };
+  const house = await open(refused);
+  const health = house.operations.health();
+  expect(health.problems.map(({ where }) => where)).toContain("steward.embeddings.baseUrl");
+  expect(health.retrieval).toEqual({
+    vectors: "by words alone: the configured section is refused (steward.embeddings.baseUrl)",
+    fine: false,
+  });
+  await house.stop();
+
+  const server = await startEmbeddingsServer(embeds(MODEL));
+  const opened: unknown[] = [];
+  const inForce = createEmbeddingsSwitch({
+    open: (config) => {
+      opened.push(config);
+      return {
+        wake: () => undefined,
+        retry: () => opened.push("again"),
+        stop: () => Promise.resolve(),
+        embed: () => Promise.resolve({ kind: "off" }),
+        status: () => "made: all embedded",
+        isFine: () => true,
+      };
+    },
+    clear: () => Promise.resolve(),
+    note: () => "",
+  });
+  const good = { baseUrl: server.url, model: "made", apiKeyEnv: "KEY" };
+  await inForce.configure(good);
+  await inForce.configure({ refused: "steward.embeddings.model" });
+  expect(inForce.status()).toMatch(/^made: all embedded; the section as saved is refused \(steward.embeddings.model\)/);
+  expect(inForce.isFine()).toBe(false);
+  await inForce.configure(good);
+  expect(inForce.isFine()).toBe(true);
+  // Saving the same settings is a wish to have them tried again.
+  expect(opened).toEqual([good, "again"]);
+  await inForce.configure(undefined);
+  expect(inForce.status()).toBe("off: no embeddings endpoint is configured");
+  await server.close();
 });

@@ -491,7 +491,7 @@ export function fakeOperations(
       skills: { active: skills.length, inactive: 0 },
       upstreams: upstreams.map((upstream) => ({ label: upstream.label, presence: upstream.state ?? "up" })),
       problems: [],
-      retrieval: { vectors: "none" },
+      retrieval: { vectors: "none", fine: true },
     }),
   };
   return fake as unknown as Fake;

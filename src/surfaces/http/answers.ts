@@ -213,6 +213,6 @@ export const health = z.object({
   skills: z.object({ active: z.int(), inactive: z.int() }),
   upstreams: z.array(z.object({ label: z.string(), presence: z.string() })),
   problems,
-  retrieval: z.object({ vectors: z.string() }),
+  retrieval: z.object({ vectors: z.string(), fine: z.boolean() }),
 });
 export const keptResult = z.object({ mimeType: z.string(), text: z.string() });
