@@ -4,8 +4,7 @@
  *
  * Owns: remembering them while the chain of parents stands, so that they are known when the server dies in between.
  * Speaks: group ids, each with the start time of its leader: a number alone proves nothing.
- * Never: processes that made themselves independent (a terminal server, a browser that a person was shown): once their
- * parent let go of them they are nobody's to end. (After a crash nobody knows any more who let go of whom: reap.ts.)
+ * Never: processes that made themselves independent before anybody looked: those are known by their mark (marks.ts).
  */
 import { UPSTREAM_LIMITS } from "../model/policy.js";
 import { readProcesses, withDescendants } from "./processes.js";

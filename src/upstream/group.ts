@@ -7,6 +7,7 @@
  *
  *   running ──stop()──▶ stdin ended ──1.5 s──▶ SIGTERM to the groups ──1.5 s──▶ SIGKILL ──1 s──▶ gone
  *      └──exits by itself──▶ last output read ──▶ what is left of its group is ended the same way ──▶ gone
+ *                            and then all that carries its mark, wherever it went (marks.ts)
  */
 import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
@@ -15,10 +16,8 @@ import { UPSTREAM_LIMITS } from "../model/policy.js";
 import type { Resolution } from "./command.js";
 import { watchFamily } from "./family.js";
 import type { Family } from "./family.js";
+import { endMarked, MARK_VARIABLE, signal } from "./marks.js";
 import { readProcesses, startTimeOf } from "./processes.js";
-
-/** Marks every process that an upstream starts, so that leftovers of a crashed daemon are told from strangers. */
-export const MARK_VARIABLE = "STEWARD_UPSTREAM_PROCESS";
 
 export interface GroupOptions {
   readonly program: Resolution;
@@ -91,8 +90,13 @@ function superviseGroup(child: ChildProcessWithoutNullStreams, pid: number, opti
     });
   });
 
+  async function endAll(): Promise<void> {
+    await endGroup(child, pid, family, () => exited);
+    await endMarked(options.mark);
+  }
+
   function end(): Promise<void> {
-    ended ??= endGroup(child, pid, family, () => exited).finally(() => {
+    ended ??= endAll().finally(() => {
       child.stdin.destroy();
       child.stdout.destroy();
       child.stderr.destroy();
@@ -182,17 +186,6 @@ async function anyAlive(groups: ReadonlySet<number>): Promise<boolean> {
 function signalAll(groups: ReadonlySet<number>, name: NodeJS.Signals): void {
   for (const group of groups) signal(group, name);
 }
-/** Sends to a whole group; false where nobody is there. */
-export function signal(group: number, name: NodeJS.Signals | 0): boolean {
-  if (group <= 1) return false;
-  try {
-    process.kill(-group, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Windows has no groups: the tree is ended by its root. */
 async function endTree(child: ChildProcessWithoutNullStreams, pid: number, hasExited: () => boolean): Promise<void> {
   child.stdin.end();

@@ -5,12 +5,10 @@
  * or our mark in its environment: processes inherit it, also those that lead groups and sessions of their own).
  * Speaks: process ids, labels.
  * Never: ending a process that merely has a recorded number. Where the system shows no environments (all but Linux), what
- * left its upstream's group is not found after a crash; a daemon that stops ends it (family.ts).
+ * left its upstream's group is not found after a crash; a daemon that stops ends it (family.ts, marks.ts).
  */
-import { setTimeout as sleep } from "node:timers/promises";
-import { UPSTREAM_LIMITS } from "../model/policy.js";
-import { MARK_VARIABLE, signal } from "./group.js";
-import { readEnvOf, readProcesses } from "./processes.js";
+import { endProcesses, readMarks } from "./marks.js";
+import { readProcesses } from "./processes.js";
 import type { SeenProcess } from "./processes.js";
 import type { UpstreamLog } from "./session.js";
 
@@ -44,9 +42,7 @@ export async function reapLeftovers(records: readonly ProcessRecord[], log: Upst
       pids: processes.map((one) => one.pid),
     });
   }
-  const found = left.flatMap(({ processes }) => processes);
-  if (await signalled(found, "SIGTERM", UPSTREAM_LIMITS.exitTermMs)) return left.map(({ record }) => record);
-  await signalled(found, "SIGKILL", UPSTREAM_LIMITS.exitKillMs);
+  await endProcesses(left.flatMap(({ processes }) => processes));
   return left.map(({ record }) => record);
 }
 
@@ -65,42 +61,4 @@ function leftOf(record: ProcessRecord, all: readonly SeenProcess[], marks: Reado
       : members.some((one) => carriesMark(one));
   const strays = all.filter((one) => one.group !== record.pid && !one.zombie && carriesMark(one));
   return ours ? [...members, ...strays] : strays;
-}
-
-/** Marks by process id, of all whose environment can be seen. */
-async function readMarks(all: readonly SeenProcess[]): Promise<ReadonlyMap<number, string>> {
-  const marks = new Map<number, string>();
-  for (const { pid } of all) {
-    const mark = await readEnvOf(pid, MARK_VARIABLE);
-    if (mark !== undefined) marks.set(pid, mark);
-  }
-  return marks;
-}
-
-/** Sends to those that are still the same, and to whole groups where their leader is. True where none of them is left in time. */
-async function signalled(found: readonly SeenProcess[], name: NodeJS.Signals, boundMs: number): Promise<boolean> {
-  for (const one of await still(found)) {
-    if (one.group === one.pid) signal(one.pid, name);
-    else signalOne(one.pid, name);
-  }
-  const until = performance.now() + boundMs;
-  for (;;) {
-    if ((await still(found)).length === 0) return true;
-    if (performance.now() >= until) return false;
-    await sleep(POLL_MS);
-  }
-}
-const POLL_MS = 20;
-
-async function still(found: readonly SeenProcess[]): Promise<readonly SeenProcess[]> {
-  const known = new Map(found.map((one) => [one.pid, one.startTime]));
-  return (await readProcesses()).filter((one) => !one.zombie && known.get(one.pid) === one.startTime);
-}
-
-function signalOne(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It is gone.
-  }
 }

@@ -69,6 +69,8 @@ export interface Supervisor {
   status(): UpstreamStatus;
   /** New limits under the same connection. */
   adjust(config: UpstreamConfig): void;
+  /** Stops once its calls are answered, at most after `boundMs`; `stop` cuts that short. */
+  finish(boundMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -87,6 +89,8 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   /** The listing that a new session begins with. */
   let firstListing: Promise<void> = Promise.resolve();
   let noiseWarnedMs = Number.NEGATIVE_INFINITY;
+  /** Called when no call runs any more, or nobody is to wait for them. */
+  let finished = (): void => undefined;
   let doubtedMs = Number.NEGATIVE_INFINITY;
 
   const log: UpstreamLog = (level, text, data) => options.log(level, redacted(text), data);
@@ -279,7 +283,10 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     onAnswer: () => link.prove(),
     onUnanswered,
     onSettled: life.settled,
-    onIdle: idle.touch,
+    onIdle: () => {
+      idle.touch();
+      finished();
+    },
   });
 
   return {
@@ -323,7 +330,21 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       idle.watch();
       if (begins && link.current() !== undefined) void skills.now();
     },
+    async finish(boundMs) {
+      idle.stop();
+      lister.stop();
+      skills.stop();
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((done) => {
+        finished = done;
+        timer = setTimeout(done, boundMs);
+        if (calls.busy() === 0) done();
+      });
+      clearTimeout(timer);
+      await link.stop();
+    },
     async stop() {
+      finished();
       idle.stop();
       lister.stop();
       skills.stop();

@@ -55,6 +55,8 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
   const starts = createStarts(options.policy.startsAtOnce);
   const eras = new Map<string, Era>();
   const processes = new Map<string, ProcessRecord>();
+  /** Supervisors that are left and still answer what they were asked. */
+  const finishing = new Set<Supervisor>();
   /** Labels whose supervisor is ending for another one. */
   const replacing = new Map<UpstreamLabel, Promise<void>>();
   let configured: Promise<void> = Promise.resolve();
@@ -89,6 +91,10 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
     if (started) supervisor.start();
   }
 
+  function running(): Supervisor[] {
+    return [...[...supervisors.values()].map(({ supervisor }) => supervisor), ...finishing];
+  }
+
   function find(label: UpstreamLabel): Supervisor {
     if (stopped) throw new Fault("shutting-down", "Upstreams are being stopped.");
     const found = supervisors.get(label);
@@ -97,9 +103,10 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
   }
 
   /** Calls that come while an upstream is replaced are its successor's. */
-  async function awaited(label: UpstreamLabel): Promise<Supervisor> {
-    await replacing.get(label);
-    return find(label);
+  async function on<T>(label: UpstreamLabel, ask: (supervisor: Supervisor) => Promise<T>): Promise<T> {
+    for (let gone = replacing.get(label); gone !== undefined; gone = replacing.get(label)) await gone;
+    // At once: whoever is found here counts as busy before it can be replaced.
+    return ask(find(label));
   }
 
   async function replace(upstreams: ReadonlyMap<UpstreamLabel, UpstreamConfig>): Promise<void> {
@@ -115,11 +122,13 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
       }
       supervisors.delete(label);
       if (next !== undefined) replacing.set(label, gone);
-      leaving.push(supervisor.stop());
+      finishing.add(supervisor);
+      leaving.push(supervisor.finish(options.policy.stopMs).finally(() => finishing.delete(supervisor)));
     }
     // What changed starts once its former self is gone: two of one kind may not meet.
     try {
       await Promise.all(leaving);
+      if (stopped) return;
       for (const [label, config] of upstreams) if (!supervisors.has(label)) add(config);
     } finally {
       replacing.clear();
@@ -136,12 +145,12 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
       for (const { supervisor } of supervisors.values()) supervisor.start();
     },
     async sync(label) {
-      const asked = label === undefined ? [...supervisors.entries()] : [[label, { supervisor: await awaited(label) }] as const];
-      return Promise.all(asked.map(async ([one, { supervisor }]) => ({ label: one, ...(await supervisor.sync()) })));
+      const asked = label === undefined ? [...supervisors.keys()] : [label];
+      return Promise.all(asked.map(async (one) => ({ label: one, ...(await on(one, (supervisor) => supervisor.sync())) })));
     },
-    call: async (request) => (await awaited(request.label)).call(request),
-    request: async (label, method, params, callOptions) => (await awaited(label)).request(method, params, callOptions),
-    status: () => [...supervisors.values()].map(({ supervisor }) => supervisor.status()),
+    call: (request) => on(request.label, (supervisor) => supervisor.call(request)),
+    request: (label, method, params, callOptions) => on(label, (supervisor) => supervisor.request(method, params, callOptions)),
+    status: () => running().map((supervisor) => supervisor.status()),
     configure(upstreams) {
       // One after the other: the last word is the one that counts.
       const work = configured.then(() => replace(upstreams));
@@ -150,7 +159,7 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
     },
     async stop() {
       stopped = true;
-      await Promise.all([...supervisors.values()].map(({ supervisor }) => supervisor.stop()));
+      await Promise.all(running().map((supervisor) => supervisor.stop()));
     },
     recordedProcesses: () => [...processes.values()],
   };

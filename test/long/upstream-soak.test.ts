@@ -7,7 +7,7 @@ import { Fault, Refusal } from "../../src/model/fault.js";
 import type { StdioUpstream } from "../../src/model/config.js";
 import { UPSTREAM_LIMITS } from "../../src/model/policy.js";
 import type { JsonObject } from "../../src/model/json.js";
-import { MARK_VARIABLE } from "../../src/upstream/group.js";
+import { MARK_VARIABLE } from "../../src/upstream/marks.js";
 import { readEnvOf, readProcesses } from "../../src/upstream/processes.js";
 import { legacyHttp, sseServer } from "../upstream/http-servers.js";
 import { fixture, isAlive, label, linesOf, remote, stand, tempFolder, textOf, until } from "../upstream/stand.js";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { MARK_VARIABLE } from "../../src/upstream/group.js";
+import { MARK_VARIABLE } from "../../src/upstream/marks.js";
 import { readEnvOf, readProcesses, startTimeOf } from "../../src/upstream/processes.js";
 import { reapLeftovers } from "../../src/upstream/reap.js";
 import type { ProcessRecord } from "../../src/upstream/reap.js";
@@ -35,6 +35,26 @@ describe.skipIf(!posix)("the processes of an upstream", () => {
     await one.call("die").catch(quiet);
     await until(async () => !(await isAlive(grandchild)), "the grandchild is gone");
   });
+
+  it.skipIf(process.platform !== "linux")(
+    "end as a whole where one made itself a daemon, however the end comes, and what another upstream started stays",
+    async () => {
+      const bystander = stand(fixture("leaver.mjs", ["daemon"], { label: label("bystander") }));
+      const other = Number(textOf(await bystander.call("child")));
+      for (const ends of ["stop", "disable", "die"] as const) {
+        const config = fixture("leaver.mjs", ["daemon"]);
+        const one = stand(config);
+        const daemon = Number(textOf(await one.call("child")));
+        expect(await isAlive(daemon)).toBe(true);
+        if (ends === "stop") await one.stop();
+        if (ends === "disable") await one.upstreams.configure(new Map([[config.label, { ...config, disabled: true }]]));
+        if (ends === "die") await one.call("die").catch(quiet);
+        await until(async () => !(await isAlive(daemon)), `it is gone after ${ends}`);
+        expect(await isAlive(other)).toBe(true);
+        await one.stop();
+      }
+    },
+  );
 
   it("end as a whole behind a launcher [T04]", async () => {
     const [script = ""] = fixture("workbench.mjs").args;

@@ -242,6 +242,33 @@ describe("a new configuration", () => {
     );
   });
 
+  it("lets calls in flight finish whatever changed, at most within the bound on a stop, and none is sent to two", async () => {
+    const config = fixture("workbench.mjs");
+    for (const next of [{ ...config, env: { EXTRA_TOOLS: "1" } }, { ...config, disabled: true }, undefined]) {
+      const one = stand(config);
+      await one.reach("up");
+      const running = one.call("sleep", { ms: 2_500 });
+      await one.upstreams.configure(new Map(next === undefined ? [] : [[config.label, next]]));
+      expect(textOf(await running)).toBe("slept 2500");
+      await one.stop();
+    }
+    const bounded = stand(config, { policyChanges: { stopMs: 200 } });
+    await bounded.reach("up");
+    const long = bounded.call("sleep", { ms: 600_000 });
+    const told = expect(long).rejects.toMatchObject({ code: "call-interrupted" });
+    await bounded.upstreams.configure(new Map([[config.label, { ...config, env: { EXTRA_TOOLS: "1" } }]]));
+    await told;
+    const stopped = stand(config);
+    await stopped.reach("up");
+    const cut = expect(stopped.call("sleep", { ms: 600_000 })).rejects.toMatchObject({ code: "call-interrupted" });
+    const configured = stopped.upstreams.configure(new Map());
+    await Promise.resolve();
+    await stopped.stop();
+    await cut;
+    await configured;
+    expect(stopped.upstreams.recordedProcesses()).toEqual([]);
+  });
+
   it("restarts an upstream whose environment changed", async () => {
     const config = fixture("workbench.mjs");
     const one = stand(config);
