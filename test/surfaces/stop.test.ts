@@ -51,6 +51,35 @@ describe("a stop", () => {
     expect(operations.calls[0]?.signal.aborted).toBe(true);
   });
 
+  it("answers what did not finish within its bound, by every way a call comes", async () => {
+    const { operations, release } = slowShop();
+    const { url, stop, logs } = await start({ operations });
+    const session = await bareSession(url);
+    const call = { jsonrpc: "2.0", id: 5, method: "tools/call", params: SLOW };
+    const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
+    const modern = { ...call, params: { ...SLOW, _meta: meta } };
+    const head = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "call_tool" };
+    const asked = [
+      post(`${url}/v1/call_tool`, SLOW.arguments),
+      post(`${url}/mcp`, call, session),
+      post(`${url}/mcp`, modern, head),
+    ];
+    await until(() => release.length === 3);
+    await stop(50);
+    const [rest, older, newer] = await Promise.all(asked);
+    expect([rest?.status, rest?.headers.get("content-type")]).toEqual([503, "application/problem+json"]);
+    expect(rest?.json()).toMatchObject({ code: "call-interrupted", status: 503, retryable: false });
+    for (const answer of [older, newer]) {
+      expect(answer?.json()).toMatchObject({
+        id: 5,
+        error: { data: { code: "call-interrupted", retryable: false } },
+      });
+    }
+    release.forEach((resolve) => resolve(text("too late")));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(logs.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
   it("does not wait for streams that only listen", async () => {
     const { url, stop } = await start();
     const session = await bareSession(url);

@@ -104,7 +104,10 @@ export function createHttpApp(options: HttpAppOptions): HttpSurface {
   async function end(): Promise<void> {
     clearInterval(ticker);
     agents.close();
-    await Promise.all([modern.close(), sessions.closeAll()]);
+    // Sessions answer what they have under way themselves; whatever is left is answered by the door.
+    await sessions.closeAll();
+    door.interrupt();
+    await modern.close();
   }
   return {
     app,

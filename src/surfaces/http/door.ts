@@ -16,15 +16,17 @@ import { createGuard } from "./guard.js";
 import type { GuardOptions } from "./guard.js";
 import { isLoopbackRequest } from "./tokens.js";
 import type { CallerBasics, TokenCheck } from "./tokens.js";
-import { HTTP_STATUS, isMcpPath, sendFault, sendJson, TRANSPORT_STATUS } from "./translate.js";
+import { HTTP_STATUS, isMcpPath, sendFault, sendLast, sendJson, TRANSPORT_STATUS } from "./translate.js";
 
 export interface Door {
   /** Refuses what comes while stopping, then what comes from elsewhere. True where the request is answered already. */
   gate(req: IncomingMessage, res: ServerResponse): boolean;
   /** Throws Fault `unauthorized`. */
   authorise(req: IncomingMessage): CallerBasics;
-  /** Counts a request as a call under way until its answer is out. */
-  track(res: ServerResponse): void;
+  /** Counts a request as a call under way until its answer is out; `id` is that of its JSON-RPC message, if it has one. */
+  track(req: IncomingMessage, res: ServerResponse, id?: string | number): void;
+  /** Answers what is still under way when a stop's time is over: nobody is left with a connection that only closes. */
+  interrupt(): void;
   /** The last station of every error: a fault as it is, bad JSON as a parse error, anything else under an incident id. */
   answerError(error: unknown, req: IncomingMessage, res: ServerResponse): void;
   stop(): void;
@@ -42,7 +44,7 @@ export interface DoorOptions extends GuardOptions {
 export function createDoor(options: DoorOptions): Door {
   const guard = createGuard(options);
   let stopping = false;
-  let calls = 0;
+  const open = new Map<ServerResponse, { readonly path: string; readonly id: string | number | null }>();
   return {
     gate(req, res) {
       if (stopping && !options.finishes(req)) {
@@ -57,9 +59,14 @@ export function createDoor(options: DoorOptions): Door {
       if (basics === undefined) throw new Fault("unauthorized", "");
       return basics;
     },
-    track(res) {
-      calls += 1;
-      res.once("close", () => (calls -= 1));
+    track(req, res, id) {
+      open.set(res, { path: addressOf(req), id: id ?? null });
+      res.once("close", () => open.delete(res));
+    },
+    interrupt() {
+      // It may have run: sending it again is for who asked to decide.
+      const fault = new Fault("call-interrupted", "The daemon is shutting down.");
+      for (const [res, { path, id }] of open) sendLast(path, res, fault, id);
     },
     answerError(error, req, res) {
       const path = addressOf(req);
@@ -75,7 +82,7 @@ export function createDoor(options: DoorOptions): Door {
     },
     stop: () => void (stopping = true),
     get calls() {
-      return calls;
+      return open.size;
     },
   };
 }

@@ -40,6 +40,12 @@ export function createMcpRoute(parts: McpRouteParts) {
   };
 }
 
+/** Id of the request in a body; undefined for a batch or what asks nothing. */
+function idOf(body: unknown): string | number | undefined {
+  const id = (body as { id?: unknown } | null)?.id;
+  return typeof id === "string" || typeof id === "number" ? id : undefined;
+}
+
 async function serve(parts: McpRouteParts, exposure: Exposure, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const { door, legacy, modern } = parts;
   const basics = door.authorise(req);
@@ -52,7 +58,7 @@ async function serve(parts: McpRouteParts, exposure: Exposure, req: IncomingMess
       }
       const body = await readJson(req, res, parts.requestBytes);
       // A subscription is no call: nobody waits for its end.
-      if ((body as { method?: unknown } | null)?.method !== "subscriptions/listen") door.track(res);
+      if ((body as { method?: unknown } | null)?.method !== "subscriptions/listen") door.track(req, res, idOf(body));
       return (isModern(req, body) ? modern : legacy).post(exposure, req, res, body, basics);
     }
     case "GET":

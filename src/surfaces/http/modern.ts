@@ -175,7 +175,7 @@ function createPatience(res: ServerResponse, accept: string | undefined) {
 }
 
 async function writeResponse(response: Response, res: ServerResponse, streaming: boolean): Promise<void> {
-  if (res.destroyed) {
+  if (res.destroyed || res.writableEnded) {
     await response.body?.cancel();
     return;
   }
@@ -202,10 +202,10 @@ async function writeResponse(response: Response, res: ServerResponse, streaming:
   res.once("close", () => void reader?.cancel().catch(() => undefined));
   for (;;) {
     const chunk = await reader?.read();
-    if (chunk === undefined || chunk.done || res.destroyed) break;
+    if (chunk === undefined || chunk.done || res.destroyed || res.writableEnded) break;
     if (!res.write(chunk.value)) await drained(res);
   }
-  res.end();
+  if (!res.writableEnded) res.end();
 }
 
 function drained(res: ServerResponse): Promise<void> {

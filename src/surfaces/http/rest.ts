@@ -51,11 +51,12 @@ async function serve(route: Route, req: Request, res: Response, options: RestOpt
     throw new Fault("forbidden", `It needs the right ${route.rights.join(" or ")}.`, { rights: [...route.rights] });
   }
   refuseLimited(route, basics.upstreams);
-  options.door.track(res);
+  options.door.track(req, res);
   const caller: Caller = { ...basics, session: undefined };
   const gone = new AbortController();
+  let done = false;
   res.once("close", () => {
-    if (!res.writableFinished) gone.abort();
+    if (!done) gone.abort();
   });
   const began = performance.now();
   let outcome: Outcome = "ok";
@@ -72,7 +73,9 @@ async function serve(route: Route, req: Request, res: Response, options: RestOpt
       signal: gone.signal,
       headers: passedHeaders(req.headers),
       tell: (progress) => stream?.event("progress", progress),
-      inEpisode: (episode) => res.setHeader("Steward-Episode", episode),
+      inEpisode: (episode) => {
+        if (!res.headersSent) res.setHeader("Steward-Episode", episode);
+      },
     });
     if (stream !== undefined) await streamed(route.event ?? "", work, stream);
     else answer(await work, res);
@@ -80,8 +83,9 @@ async function serve(route: Route, req: Request, res: Response, options: RestOpt
     outcome = error instanceof Refusal ? "refused" : error instanceof Fault ? "fault" : "bug";
     if (!(error instanceof Refusal)) throw error instanceof z.ZodError ? inputFault(error) : error;
     // The upstream said no: that is its answer, not a problem of ours.
-    sendJson(res, TRANSPORT_STATUS.ok, refusalResult(error));
+    answer(refusalResult(error), res);
   } finally {
+    done = true;
     options.metrics.call("rest", route.path.slice(1), outcome, (performance.now() - began) / 1_000);
   }
 }
@@ -113,6 +117,8 @@ async function readBody(route: Route, req: Request, res: Response, limitBytes: n
 }
 
 function answer(value: unknown, res: Response): void {
+  // A stop answered in its place.
+  if (res.writableEnded) return;
   if (value instanceof TextAnswer) sendText(res, TRANSPORT_STATUS.ok, value.text, value.type);
   else sendJson(res, TRANSPORT_STATUS.ok, value);
 }
@@ -139,11 +145,12 @@ function openEvents(res: Response): Events {
     begun: () => res.headersSent,
     event(name, data) {
       // Who left hears nothing, and who does not read is no reason to keep what is said meanwhile.
-      if (res.destroyed || res.writableNeedDrain) return;
+      if (res.destroyed || res.writableEnded || res.writableNeedDrain) return;
       begin();
       res.write(written(name, data));
     },
     end(name, data) {
+      if (res.writableEnded) return;
       begin();
       res.end(written(name, data));
     },

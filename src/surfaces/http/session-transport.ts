@@ -9,7 +9,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { isJsonObject } from "../../model/json.js";
 import type { Headers } from "../mcp/agent-call.js";
-import { errorMessage, RPC } from "../mcp/translate.js";
+import { Fault } from "../../model/fault.js";
+import { faultMessage } from "../mcp/translate.js";
 import { createExchange, sendNothing } from "./exchange.js";
 import type { Exchange, Id } from "./exchange.js";
 import { createOwnStream } from "./own-stream.js";
@@ -98,7 +99,8 @@ export function createSessionTransport(sessionId: string): SessionTransport {
     async close() {
       if (closed) return;
       for (const id of [...exchanges.keys()]) {
-        settle(id, errorMessage(id, RPC.internal, "The session was closed.") as unknown as JSONRPCMessage);
+        const fault = new Fault("call-interrupted", "The session was closed, or the daemon is shutting down.");
+        settle(id, faultMessage(fault, id) as unknown as JSONRPCMessage);
       }
       closed = true;
       own.end();

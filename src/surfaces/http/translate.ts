@@ -94,7 +94,8 @@ const LATER: ReadonlySet<FaultCode> = new Set(["busy", "upstream-busy", "shuttin
 
 /** Answers a request with a fault, in the form of its route. Does nothing where the answer has begun. */
 export function sendFault(path: string | undefined, res: ServerResponse, fault: Fault): void {
-  if (res.headersSent || res.writableEnded) {
+  if (res.writableEnded) return;
+  if (res.headersSent) {
     res.destroy();
     return;
   }
@@ -103,6 +104,17 @@ export function sendFault(path: string | undefined, res: ServerResponse, fault: 
   if (LATER.has(fault.code)) res.setHeader("Retry-After", "1");
   if (isMcpPath(path)) sendJson(res, status, faultMessage(fault));
   else sendJson(res, status, problemOf(fault), "application/problem+json");
+}
+
+/** The last word on a request whose answer will not come: as its answer, or as the last event of a stream that has begun. */
+export function sendLast(path: string, res: ServerResponse, fault: Fault, id: string | number | null): void {
+  if (res.writableEnded || res.destroyed) return;
+  const mcp = isMcpPath(path);
+  // It is this daemon that goes away, whatever becomes of the upstream.
+  const status = TRANSPORT_STATUS.unavailable;
+  const body = mcp ? faultMessage(fault, id) : { ...problemOf(fault), status };
+  if (!res.headersSent) return sendJson(res, status, body, mcp ? "application/json" : "application/problem+json");
+  res.end(`event: ${mcp ? "message" : "problem"}\ndata: ${JSON.stringify(body)}\n\n`);
 }
 
 /** One JSON answer, whole. */
