@@ -20,3 +20,11 @@ export function unknownOption(args: readonly string[], header: string): string |
   const named = new Set(header.match(/--[a-z][a-z-]*/g) ?? []);
   return args.map((arg) => arg.replace(/=.*$/, "")).find((arg) => /^--?[a-z]/.test(arg) && !named.has(arg));
 }
+
+/** Whoever reads stdout may stop early (`| head`): what is left need not be measured, and that is no failure. */
+export function endWithReader(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+}

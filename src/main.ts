@@ -32,6 +32,11 @@ function levelOf(text: string | undefined): LogLevel {
   return levels.find((level) => level === text) ?? "info";
 }
 
+// Whoever reads the answer may stop early (`| head`): the verb ends as it would have, and what is left is not printed.
+for (const out of [process.stdout, process.stderr])
+  out.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
 process.exitCode = await run(process.argv.slice(2));
 // Handles of a finished verb (an idle keep-alive connection) must not keep the process; what was printed must leave it first.
 if (process.argv[2] !== "lab") process.stdout.write("", () => process.stderr.write("", () => process.exit()));

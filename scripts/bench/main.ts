@@ -1,6 +1,6 @@
 /** `npm run bench [-- <what>…]`: measures of cost, printed as ratios against a baseline in the same run; `<what> --help` tells of one. */
 import { join } from "node:path";
-import { headerOf, wantsHelp } from "../help.js";
+import { endWithReader, headerOf, wantsHelp } from "../help.js";
 
 const BENCHES: Record<string, () => Promise<() => Promise<void>>> = {
   calls: async () => (await import("./calls.js")).benchCalls,
@@ -9,6 +9,7 @@ const BENCHES: Record<string, () => Promise<() => Promise<void>>> = {
   start: async () => (await import("./start.js")).benchStart,
 };
 
+endWithReader();
 const given = process.argv.slice(2);
 const asked = given.filter((arg) => !wantsHelp([arg]));
 const unknown = asked.filter((name) => BENCHES[name] === undefined);

@@ -5,7 +5,8 @@
  * Speaks: paths in, checked values out.
  * Never: what the values mean.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/model/json.js";
 
@@ -27,12 +28,35 @@ export function plainOrPacked(path: string): string | undefined {
 
 /** The text of a file; a name ending in `.gz` is unpacked. */
 export function readText(path: string): string {
+  let bytes: Buffer;
   try {
-    const bytes = readFileSync(path);
-    return path.endsWith(".gz") ? gunzipSync(bytes).toString("utf8") : bytes.toString("utf8");
+    bytes = readFileSync(path);
+    if (path.endsWith(".gz")) bytes = gunzipSync(bytes);
   } catch (error) {
     throw new DataFault(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
+  const line = lineWithoutText(bytes);
+  if (line !== undefined) throw new DataFault(`${path}:${line} is no UTF-8; write the file anew in that encoding.`);
+  return bytes.toString("utf8");
+}
+
+/** The first line whose bytes are no UTF-8, counted from 1; undefined where all are. */
+function lineWithoutText(bytes: Buffer): number | undefined {
+  if (isUtf8(bytes)) return undefined;
+  for (let line = 1, start = 0; ; line++) {
+    const stop = bytes.indexOf(0x0a, start);
+    if (stop < 0 || !isUtf8(bytes.subarray(start, stop))) return line;
+    start = stop + 1;
+  }
+}
+
+/** A folder that is there. */
+export function folderGiven(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) return path;
+  throw new DataFault(
+    `${path} is ${found === undefined ? "not there" : "a file"}; give the folder of the data with --data <dir>.`,
+  );
 }
 
 export function readJson(path: string): JsonValue {

@@ -158,6 +158,10 @@ type Verdict = (text: string, value: number, least: number) => void;
 
 export function printCourses(courses: readonly Course[], drift: readonly DriftRow[], verdict: Verdict): void {
   console.log("\nWith experience (split experience teaches, split test is asked; trust = weight, gate)");
+  if (courses.length === 0) {
+    console.log("  no experience in these sets: it takes rows of split experience and rows of split test in one of them");
+    return;
+  }
   console.log(
     "                        asked  memories   trust               nDCG@10    R@5  hit@1   change in nDCG@10         never seen",
   );

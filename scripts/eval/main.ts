@@ -5,7 +5,7 @@
  * measure failed; 2: it was asked wrongly or its data cannot be used.
  */
 import { join, resolve } from "node:path";
-import { headerOf, unknownOption, wantsHelp } from "../help.js";
+import { endWithReader, headerOf, unknownOption, wantsHelp } from "../help.js";
 import { DataFault } from "./data.js";
 
 const EVALS: Record<string, () => Promise<(args: string[]) => Promise<void>>> = {
@@ -64,5 +64,6 @@ function told(text: string): number {
   return WRONG_USE;
 }
 
+endWithReader();
 const code = await run(process.argv.slice(2));
 if (code !== 0) process.exitCode = code;

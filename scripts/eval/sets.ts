@@ -13,7 +13,7 @@ import type { ToolKey, UpstreamLabel } from "../../src/model/ids.js";
 import { toolKey } from "../../src/model/ids.js";
 import { isJsonObject } from "../../src/model/json.js";
 import type { ListedTool, Tool } from "../../src/model/tool.js";
-import { DataFault, plainOrPacked, readPlaced, said, textIn, type Placed } from "./data.js";
+import { DataFault, folderGiven, plainOrPacked, readPlaced, said, textIn, type Placed } from "./data.js";
 
 export interface SetQuery {
   readonly id: string;
@@ -38,17 +38,25 @@ export interface QuerySet extends ToolSet {
 /** Tools of a catalog file, with labels for foreign server names. */
 export function readToolSet(path: string): ToolSet & { labels: ReadonlyMap<string, UpstreamLabel> } {
   const rows = readPlaced(path).map((placed) => ({
+    at: placed.at,
     server: textIn(placed, "server", "the name of the server that has the tool"),
     listed: listedIn(placed),
   }));
   if (rows.length === 0) throw new DataFault(`${path} has no tool; write one a line: ${CATALOG_FORM}`);
   const labels = labelServers([...new Set(rows.map(({ server }) => server))]);
   const tools = new Map<ToolKey, Tool>();
-  for (const { server, listed } of rows) {
+  const places = new Map<ToolKey, string>();
+  for (const { at, server, listed } of rows) {
     const label = labels.get(server);
     if (label === undefined) continue;
     const key = toolKey(label, listed.name);
-    if (!tools.has(key)) tools.set(key, toTool(label, listed));
+    const before = places.get(key);
+    if (before !== undefined)
+      throw new DataFault(
+        `${at}: name ${JSON.stringify(listed.name)} of server ${JSON.stringify(server)} was given before, at ${before}; give each tool once.`,
+      );
+    places.set(key, at);
+    tools.set(key, toTool(label, listed));
   }
   const servers = new Map([...labels].map(([server, label]) => [label as string, server]));
   return { tools: [...tools.values()], servers, labels };
@@ -105,7 +113,7 @@ export function evenly<Item>(items: readonly Item[], count: number): Item[] {
  * What has one of the two files alone is told to `warn`; no set at all is a DataFault.
  */
 export function readQuerySets(root: string, warn: (text: string) => void = (text) => console.error(text)): QuerySet[] {
-  if (!existsSync(root)) throw new DataFault(`${root} is not there; give the folder of the data with --data <dir>.`);
+  folderGiven(root);
   const folder = existsSync(join(root, "retrieval")) ? join(root, "retrieval") : root;
   const folders = [
     folder,
@@ -151,17 +159,29 @@ function readQuerySet(place: SetPlace): QuerySet {
     const id = textIn(placed, "id", "a text of its own");
     if (ids.has(id)) throw new DataFault(`${placed.at}: id ${JSON.stringify(id)} was given before; each query needs its own.`);
     ids.add(id);
-    const [kind, split] = ["kind", "split"].map((field) => (typeof placed.row[field] === "string" ? placed.row[field] : ""));
+    const { kind } = placed.row;
     return {
       id,
       text: textIn(placed, "query", "the need in plain words"),
       gold: goldIn(placed, { labels, known, catalog: place.catalog }),
-      kind: kind ?? "",
-      split: split ?? "",
+      kind: typeof kind === "string" ? kind : "",
+      split: splitIn(placed),
     };
   });
   if (queries.length === 0) throw new DataFault(`${place.queries} has no query; write one a line: ${QUERY_FORM}`);
   return { name: basename(place.folder), tools, servers, queries };
+}
+
+const SPLITS = ["experience", "test"];
+
+/** What a query is for; empty where the row does not say. */
+function splitIn({ at, row }: Placed): string {
+  const { split } = row;
+  if (split === undefined || split === null || split === "") return "";
+  if (typeof split === "string" && SPLITS.includes(split)) return split;
+  throw new DataFault(
+    `${at}: split is ${said(split)}; it has to be ${SPLITS.map((one) => `"${one}"`).join(" or ")}, or left out.`,
+  );
 }
 
 /** The tools that serve a query, each of them in the catalog. */

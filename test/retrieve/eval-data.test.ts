@@ -97,6 +97,20 @@ describe("data of others for a measure of retrieval", () => {
     expect(told).toEqual([`${join(whole, "half")} is left out: it has catalog.jsonl and no queries.jsonl`]);
   });
 
+  it("that says something twice, wrongly or in no text is named by file, line and field", () => {
+    expect(faultOf(() => readQuerySets(setOf([...TOOLS, TOOLS[0]], QUERIES)))).toMatch(
+      /catalog\.jsonl:3: name "get_order" of server "shop" was given before, at .*:1/,
+    );
+    const [first] = QUERIES;
+    expect(faultOf(() => readQuerySets(setOf(TOOLS, [first, { ...first, id: "q3", split: "tset" }])))).toMatch(
+      /queries\.jsonl:2: split is "tset"; it has to be "experience" or "test"/,
+    );
+    const path = setOf(TOOLS, QUERIES);
+    writeFileSync(join(path, "queries.jsonl"), Buffer.from(`${JSON.stringify(first)}\n{"id": "\xff"}\n`, "latin1"));
+    expect(faultOf(() => readQuerySets(path))).toMatch(/queries\.jsonl:2 is no UTF-8/);
+    expect(faultOf(() => readQuerySets(join(path, "queries.jsonl")))).toMatch(/queries\.jsonl is a file; give the folder/);
+  });
+
   it("is asked with whole numbers above 0", () => {
     expect([countGiven("sample", "3"), countGiven("sample", undefined)]).toEqual([3, undefined]);
     for (const text of ["0", "-1", "x", "", "1.5"]) expect(faultOf(() => countGiven("sample", text))).toMatch(/^--sample/);
