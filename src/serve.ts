@@ -116,8 +116,12 @@ function greet(served: Served, print: Print): void {
   print.line(
     `  behind it   ${labels.length === 0 ? "no upstream is configured (config/steward.json)" : `${labels.join(", ")} (connecting in the background)`}`,
   );
+  // On a new home the first listing is under way: nought tools would look broken.
+  const isFirst = health.catalog === 0 && labels.length > 0;
   print.line(
-    `  knows       catalog version ${health.catalog} (${health.tools} tools) · library revision ${health.library} (${health.skills.active} of ${health.skills.active + health.skills.inactive} skills active)`,
+    isFirst
+      ? `  knows       nothing yet: the upstreams are being listed for the first time (steward upstreams tells how far)`
+      : `  knows       catalog version ${health.catalog} (${health.tools} tools) · library revision ${health.library} (${health.skills.active} of ${health.skills.active + health.skills.inactive} skills active)`,
   );
   print.line(`  dashboard   ${url}/`);
   print.line(`  MCP         ${url}/mcp          six tools, whatever is behind them`);

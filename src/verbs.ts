@@ -24,7 +24,15 @@ import { collectSkills } from "./exchange/collect.js";
 import { handOut } from "./exchange/handout.js";
 import { readDaemon, readOperatorToken } from "./store/daemon.js";
 import { asking } from "./surfaces/cli/asking.js";
-import { CliFault, EXIT, type Access, type AccessNeeds, type CliPorts, type DoctorLine } from "./surfaces/cli/access.js";
+import {
+  CliFault,
+  EXIT,
+  type Access,
+  type AccessNeeds,
+  type CliPorts,
+  type DoctorLine,
+  type Evolved,
+} from "./surfaces/cli/access.js";
 
 export interface Surroundings {
   readonly main: string;
@@ -54,7 +62,7 @@ export function createCliPorts(around: Surroundings): CliPorts {
     },
     stdio: async (flags) => (await import("./stdio.js")).runStdio(around, homeOf(flags.home), flags),
     init: (flags) => init(around, homeOf(flags.home), flags),
-    evolve: (flags) => evolve(homeOf(flags.home), flags.to),
+    evolve: (flags) => evolve(around, homeOf(flags.home), flags.to),
     doctor: (flags) => doctor(around, homeOf(flags.home)),
     check: async (flags) => (await import("./rehearse.js")).checkHome(around, homeOf(flags.home), flags),
     compare: async (flags) => (await import("./rehearse.js")).compareSides(around, homeOf(flags.home), flags),
@@ -130,16 +138,32 @@ async function init(around: Surroundings, home: string, flags: { from?: string[]
   ];
 }
 
-/** Moves the sample ecosystem by its switch file; the running upstreams notice. */
-async function evolve(home: string, to: number | undefined): Promise<{ before: number; after: number; last: number }> {
+/** Moves the sample ecosystem by its switch file, and has a running daemon list the servers that follow it: idle ones would not. */
+async function evolve(around: Surroundings, home: string, to: number | undefined): Promise<Evolved> {
   const path = join(home, "state/demo.json");
   const before = existsSync(path) ? demoFormat.schema.parse(JSON.parse(await readFile(path, "utf8"))).version : 1;
   const after = to ?? Math.min(before + 1, LAST_VERSION);
-  if (after >= 1 && after <= LAST_VERSION) {
-    await mkdir(dirname(path), { recursive: true });
-    await writeAtomic(nodeFiles(), path, `${JSON.stringify({ format: demoFormat.id, version: after })}\n`);
+  const moved = { before, after, last: LAST_VERSION };
+  if (after < 1 || after > LAST_VERSION) return moved;
+  const daemon = readDaemon(home);
+  const ask = daemon === undefined ? undefined : asking(daemon.url, readOperatorToken(home)).ask;
+  const from = ask === undefined ? 0 : ((await ask("GET", "/v1/health")) as unknown as { catalog: number }).catalog;
+  await mkdir(dirname(path), { recursive: true });
+  await writeAtomic(nodeFiles(), path, `${JSON.stringify({ format: demoFormat.id, version: after })}\n`);
+  if (ask === undefined || before === after) return moved;
+  const { upstreams } = await readConfig(home, { env: around.env, main: around.main });
+  const follows = [...upstreams.values()].filter((one) => one.kind === "stdio" && !one.disabled && one.args.includes(path));
+  let catalog: NonNullable<Evolved["catalog"]> = { from, to: from, results: [] };
+  for (const { label } of follows) {
+    const { version, results } = (await ask("POST", "/v1/catalog/sync", { upstream: label })) as unknown as Synced;
+    catalog = { from, to: version, results: [...catalog.results, ...results] };
   }
-  return { before, after, last: LAST_VERSION };
+  return { ...moved, catalog };
+}
+
+interface Synced {
+  readonly version: number;
+  readonly results: NonNullable<Evolved["catalog"]>["results"];
 }
 
 async function doctor(around: Surroundings, home: string): Promise<DoctorLine[]> {

@@ -54,6 +54,15 @@ export const episodeFormat = defineFormat({
 });
 export type Episode = z.infer<typeof episodeFormat.schema>;
 
+/** Nothing but searches outside a task: nobody began anything, called anything or said how it ended. */
+export function isEmptyEpisode(episode: Episode): boolean {
+  return !episode.explicit && episode.task === "" && episode.calls === 0 && episode.outcome === undefined;
+}
+
+/** Which episodes are asked for; `some`, the default, are all that are not empty. */
+export const EPISODE_STATES = ["some", "running", "finished", "verified", "empty", "all"] as const;
+export type EpisodeState = (typeof EPISODE_STATES)[number];
+
 export const callLineFormat = defineFormat({
   kind: "call",
   version: 1,

@@ -34,13 +34,13 @@ export const exploreCapabilitiesInput = z.strictObject({
 export type ExploreCapabilitiesInput = z.infer<typeof exploreCapabilitiesInput>;
 
 export const describeToolsInput = z.strictObject({
-  tools: z.array(z.string().min(1).max(300)).min(1).max(5).describe("Tool keys (label/name) or exposed names."),
+  tools: z.array(z.string().trim().min(1).max(300)).min(1).max(5).describe("Tool keys (label/name) or exposed names."),
   episode,
 });
 export type DescribeToolsInput = z.infer<typeof describeToolsInput>;
 
 export const callToolInput = z.strictObject({
-  tool: z.string().min(1).max(300).describe("Tool key (label/name) or exposed name."),
+  tool: z.string().trim().min(1).max(300).describe("Tool key (label/name) or exposed name."),
   arguments: z
     .union([z.record(z.string(), z.json()), z.string(), z.null()])
     .optional()

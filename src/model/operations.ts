@@ -7,7 +7,7 @@
  */
 import type { CatalogManifest } from "./catalog.js";
 import type { Drift } from "./drift.js";
-import type { Episode, CallLine, Outcome } from "./episode.js";
+import type { Episode, EpisodeState, CallLine, Outcome } from "./episode.js";
 import type {
   CallAnswer,
   CallToolInput,
@@ -279,7 +279,8 @@ export interface Operations {
   /** Of a run under way (`current`: the newest such) the report it ends with; `tell` hears how far it is. */
   report(id: string, tell?: (progress: MaintenanceProgress) => void): Promise<MaintenanceRun>;
 
-  episodes(): Promise<readonly Episode[]>;
+  /** Newest first, at most `limit` of them. */
+  episodes(options?: { readonly state?: EpisodeState; readonly limit?: number }): Promise<readonly Episode[]>;
   episode(id: string): Promise<{ readonly episode: Episode; readonly calls: readonly CallLine[] }>;
   verifyEpisode(
     id: string,

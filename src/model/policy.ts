@@ -311,6 +311,12 @@ export const SIGNATURE_LIMITS = Object.freeze({
   depth: 2,
 });
 
+/**
+ * Milliseconds for which an episode with nothing but searches in it is kept after the last of them: its views can be looked at and
+ * replayed for a day. Every search without a session makes one.
+ */
+export const EMPTY_EPISODES_KEPT_MS = 24 * hours;
+
 /** What the rules decide with when they plan and choose, each with its reason. */
 export const PROVISION = Object.freeze({
   /**

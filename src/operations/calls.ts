@@ -4,11 +4,12 @@
  * Nothing of the call is altered on the way; what may stop it (an unknown, held or unoffered tool, arguments that cannot fit) stops it
  * before anything is sent. The call never waits behind the inbox.
  */
+import { compareCodePoints } from "../catalog/canonical.js";
 import { takeover } from "../catalog/lineage.js";
 import { judgeOf, type Judge } from "../catalog/usage.js";
 import type { CallAnswer, CallToolInput, Counted } from "../model/facade.js";
 import { Fault, Refusal } from "../model/fault.js";
-import type { ExposedName, ToolKey } from "../model/ids.js";
+import { splitToolKey, type ExposedName, type ToolKey } from "../model/ids.js";
 import type { JsonObject } from "../model/json.js";
 import type { Caller } from "../model/operations.js";
 import type { CallOptions } from "../model/ports.js";
@@ -18,6 +19,7 @@ import { pageOf, pagesOf } from "../provision/cuts.js";
 import { excerptRefusal, excerptResult, refusalBytes, type Whole } from "../provision/excerpt.js";
 import { searchTools } from "../retrieve/tools.js";
 import type { Pinned } from "../world/pin.js";
+import { nameOf } from "../world/advance.js";
 import { isOffered, type World } from "../world/world.js";
 import { readArguments, sentencesOf } from "./arguments.js";
 import type { Answered } from "./call-log.js";
@@ -92,12 +94,29 @@ export function findTool(world: World, asked: string, caller: Caller, pinned?: P
   return tool;
 }
 
+/** Tools that are gone by this key or exposed name; else by this bare name, where no tool that is there has it. */
+function goneAs(world: World, asked: string, caller: Caller): ToolKey[] {
+  const departed = [...world.catalog.departed.keys()].filter((key) => reachesTool(caller.upstreams, key));
+  const named = departed.filter((key) => key === asked || nameOf(world, key) === asked);
+  if (named.length > 0) return named;
+  for (const tool of world.catalog.tools.values()) if (tool.name === asked) return [];
+  return departed.filter((key) => splitToolKey(key).name === asked).sort(compareCodePoints);
+}
+
 function unknownTool(world: World, asked: string, caller: Caller): Fault {
   const within = (key: string): boolean => reachesTool(caller.upstreams, key);
-  const next = takeover(world.catalog, asked as ToolKey, world.lineage.values());
-  if (next !== undefined && within(asked) && next.to.every(within)) {
-    const text = `${asked} left the catalog; ${next.to.join(" and ")} took over (${next.level}).`;
-    return new Fault("tool-unknown", text, { asked, instead: next.to, certain: next.level === "certain" });
+  const gone = goneAs(world, asked, caller);
+  const successors = gone.flatMap((key) => takeover(world.catalog, key, world.lineage.values()) ?? []);
+  if (gone.length > 0 && successors.length === gone.length && successors.every(({ to }) => to.every(within))) {
+    const told = successors.map(
+      ({ to, level }, n) => `${gone[n] ?? asked} left the catalog; ${to.join(" and ")} took over (${level}).`,
+    );
+    const instead = [...new Set(successors.flatMap(({ to }) => to))];
+    return new Fault("tool-unknown", told.join(" "), {
+      asked,
+      instead,
+      certain: successors.every((one) => one.level === "certain"),
+    });
   }
   const offered = (key: ToolKey): boolean => {
     const tool = world.catalog.tools.get(key);
@@ -111,7 +130,8 @@ function unknownTool(world: World, asked: string, caller: Caller): Fault {
     near.length > 0 ? `Did you mean ${near.join(", ")}?` : "retrieve_tools finds tools by what they do.",
     waiting.length > 0 ? `Still connecting: ${waiting.join(", ")}.` : "",
   ];
-  return new Fault("tool-unknown", `${asked} is not known. ${parts.join(" ")}`.trim(), { asked, suggestions: near });
+  const what = gone.length === 0 ? `${asked} is not known.` : `${gone.join(" and ")} left the catalog.`;
+  return new Fault("tool-unknown", `${what} ${parts.join(" ")}`.trim(), { asked, suggestions: near });
 }
 
 function refuseHeld(world: World, tool: Tool): void {

@@ -1,5 +1,5 @@
 /** Operations on episodes: outcomes told by agents, verified by people and systems. */
-import type { CallLine, Episode, Outcome } from "../model/episode.js";
+import { isEmptyEpisode, isVerified, type CallLine, type Episode, type EpisodeState, type Outcome } from "../model/episode.js";
 import type { Counted, FinishAnswer, FinishTaskInput } from "../model/facade.js";
 import { Fault } from "../model/fault.js";
 import type { EpisodeId } from "../model/ids.js";
@@ -35,10 +35,32 @@ export async function finishTask(desk: Desk, input: FinishTaskInput, caller: Cal
   };
 }
 
-export function listEpisodes(desk: Desk): Episode[] {
-  return [...desk.steward.world().episodes.values()].sort((a, b) =>
-    a.opened < b.opened ? 1 : a.opened > b.opened ? -1 : a.episode < b.episode ? -1 : 1,
-  );
+/** Newest first; by default without those that have nothing but searches in them. */
+export function listEpisodes(desk: Desk, options: { readonly state?: EpisodeState; readonly limit?: number } = {}): Episode[] {
+  const state = options.state ?? "some";
+  return [...desk.steward.world().episodes.values()]
+    .filter((episode) => isInState(episode, state))
+    .sort((a, b) => (a.opened < b.opened ? 1 : a.opened > b.opened ? -1 : a.episode < b.episode ? -1 : 1))
+    .slice(0, options.limit);
+}
+
+function isInState(episode: Episode, state: EpisodeState): boolean {
+  const { outcome } = episode;
+  const isEmpty = isEmptyEpisode(episode);
+  switch (state) {
+    case "some":
+      return !isEmpty;
+    case "running":
+      return outcome === undefined && !isEmpty;
+    case "finished":
+      return outcome !== undefined;
+    case "verified":
+      return isVerified(outcome);
+    case "empty":
+      return isEmpty;
+    case "all":
+      return true;
+  }
 }
 
 export async function readEpisode(desk: Desk, id: string): Promise<{ episode: Episode; calls: readonly CallLine[] }> {

@@ -91,7 +91,7 @@ export function createOperations(desk: Desk): Operations {
     reports: () => listReports(desk),
     report: (id, tell) => readReport(desk, id, tell),
 
-    episodes: async () => listEpisodes(desk),
+    episodes: async (options) => listEpisodes(desk, options),
     episode: (id) => readEpisode(desk, id),
     verifyEpisode: (id, verdict, caller) => verifyEpisode(desk, id, verdict, caller),
 

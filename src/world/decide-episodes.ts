@@ -4,11 +4,12 @@
 import { flowId, flowsOf } from "../graph/flows.js";
 import { canonicalJson, sha256 } from "../catalog/canonical.js";
 import { Fault } from "../model/fault.js";
-import { isVerified, type CallLine, type Episode, type Evidence, type Outcome } from "../model/episode.js";
+import { isEmptyEpisode, isVerified, type CallLine, type Episode, type Evidence, type Outcome } from "../model/episode.js";
 import { FLOW_EPISODES, FLOWS_KEPT, type SeenFlow } from "../model/flow.js";
 import type { EpisodeOpening, Event } from "../model/event.js";
 import type { Instant } from "../model/ids.js";
 import type { JsonValue } from "../model/json.js";
+import { EMPTY_EPISODES_KEPT_MS } from "../model/policy.js";
 import { put, type Draft } from "./draft.js";
 
 type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
@@ -27,7 +28,8 @@ export function decideViewAnswered(draft: Draft, event: Of<"view-answered">): vo
       ...episode,
       moved: event.at,
       turn: record.request.kind === "start" ? episode.turn + 1 : episode.turn,
-      explored: record.request.kind === "explore" ? episode.explored + 1 : episode.explored,
+      // The view says what was used: a call that was refused over the limit is not counted.
+      explored: record.request.kind === "explore" ? record.view.budgets.explore.used : episode.explored,
       skillChars: Math.max(episode.skillChars, record.view.budgets.skill_chars.used),
       views: [...episode.views, record.view.view],
     },
@@ -74,16 +76,26 @@ const RETIRED_AT_ONCE = 2_000;
 
 /**
  * Forgets episodes past their time: what they were is evidence of nothing. Verified ones stay, and so does every view and call of
- * theirs.
+ * theirs. Those with nothing but searches in them go sooner, though not while they may still be gone on with.
  */
 export function retireEpisodes(draft: Draft, at: Instant): void {
-  const before = new Date(Date.parse(at) - draft.known.policy.episodesKeptMs).toISOString();
+  const { episodesKeptMs, episodeIdleMs } = draft.known.policy;
+  const since = (ms: number): string => new Date(Date.parse(at) - ms).toISOString();
+  const before = since(episodesKeptMs);
+  const beforeEmpty = since(Math.min(episodesKeptMs, Math.max(EMPTY_EPISODES_KEPT_MS, episodeIdleMs)));
   let count = 0;
+  let empty = 0;
   for (const episode of draft.world.episodes.values()) {
-    if (count === RETIRED_AT_ONCE) break;
-    if (isVerified(episode.outcome) || episode.moved >= before) continue;
+    if (count + empty === RETIRED_AT_ONCE) break;
+    const isOld = episode.moved < before;
+    if (isVerified(episode.outcome) || !(isOld || (episode.moved < beforeEmpty && isEmptyEpisode(episode)))) continue;
     put(draft, { kind: "episode", episode: { ...episode, retired: true } });
-    count += 1;
+    if (isOld) count += 1;
+    else empty += 1;
+  }
+  if (empty > 0) {
+    const text = `${empty} episodes of a day ago and longer, with nothing but searches in them, are forgotten.`;
+    draft.effects.push({ kind: "log", level: "info", text });
   }
   if (count === 0) return;
   const text = `${count} episodes in which nothing happened for longer than policy.episodesKeptMs, and that nobody verified, are forgotten.`;

@@ -12,11 +12,13 @@ import { splitToolKey, type SkillName, type ToolKey } from "../model/ids.js";
 import type { LineageLink } from "../model/lineage.js";
 import { reachesTool, type Reach } from "../model/reach.js";
 import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/ports.js";
+import { PROVISION } from "../model/policy.js";
 import type { Skill, Tier } from "../model/skill.js";
 import type { NeedVector } from "../model/vectors.js";
 import type { ViewDecisions, ViewRecord, ViewRequest } from "../model/view.js";
 import { alternativesOf } from "../provision/alternatives.js";
 import { notChosen } from "../provision/choose.js";
+import { toolFit, wordsOfNeed, type Words } from "../provision/meaning.js";
 import { needText } from "../provision/plan.js";
 import { experienceChannel } from "../retrieve/experience.js";
 import { nearnessChannel } from "../retrieve/nearness.js";
@@ -148,7 +150,8 @@ export function complete(world: World, gathered: Gathered, decisions: ViewDecisi
     const marked = marksOf(world, key);
     if (marked.length > 0) marks[key] = marked;
   }
-  const inherited = substitutionsWithin(takenOver(world, keys), gathered.allowed);
+  const text = needText(gathered.candidates.request);
+  const inherited = substitutionsWithin(takenOver(world, text, keys), gathered.allowed);
   return {
     ...gathered.found,
     notices: [...gathered.found.notices, ...emptyNotice(world, gathered.candidates.request, decisions)],
@@ -223,6 +226,7 @@ function restingSkills(
   if (resting.topRaw < standing.topRaw * RESTING_SHARE) return { told: [], substitutions: [] };
   const told: Found["leftOut"] = [];
   const substitutions: Found["substitutions"] = [];
+  const words = wordsOfNeed(text);
   for (const { skill, raw } of resting.hits) {
     if (raw < resting.topRaw * RESTING_SHARE || !usable(skill)) continue;
     const why = world.standings.get(skill.name);
@@ -234,7 +238,7 @@ function restingSkills(
     });
     for (const reason of why?.reasons ?? []) {
       const substitution =
-        reason.rule === "T3"
+        reason.rule === "T3" && isMeant(reason.on, words)
           ? substitutionFor(world, reason.on as ToolKey, `the skill ${skill.name} was written for it`)
           : undefined;
       if (substitution !== undefined) substitutions.push(substitution);
@@ -279,16 +283,27 @@ function substitutionFor(world: World, key: ToolKey, why: string): Found["substi
   };
 }
 
-/** For tools of the view that took over from tools that are gone: an agent may remember the old ones. */
-function takenOver(world: World, keys: ReadonlySet<ToolKey>): Found["substitutions"] {
+/** For tools of the view that took over from gone ones which the need means: an agent may remember those. */
+function takenOver(world: World, text: string, keys: ReadonlySet<ToolKey>): Found["substitutions"] {
   const result: Found["substitutions"] = [];
+  const words = wordsOfNeed(text);
   for (const link of world.lineage.values()) {
-    if (!isInForce(link) || world.catalog.tools.has(link.from as ToolKey) || !link.to.some((key) => keys.has(key as ToolKey)))
+    if (
+      !isInForce(link) ||
+      !isMeant(link.from, words) ||
+      world.catalog.tools.has(link.from as ToolKey) ||
+      !link.to.some((key) => keys.has(key as ToolKey))
+    )
       continue;
     const substitution = substitutionFor(world, link.from as ToolKey, "it left the catalog");
     if (substitution !== undefined && substitution.given.some((key) => keys.has(key as ToolKey))) result.push(substitution);
   }
   return result;
+}
+
+/** The need says most of the name of a tool: one that merely shares a noun with it was not asked for. */
+function isMeant(tool: string, words: Words): boolean {
+  return toolFit({ key: tool as ToolKey }, words) >= PROVISION.fit;
 }
 
 function isInForce(link: LineageLink): boolean {

@@ -101,3 +101,14 @@ describe("a body that is not what an endpoint takes", () => {
     expect(faultOf(() => readCallInput({ tool: "shop/x", args: {} })).message).toContain("args");
   });
 });
+
+describe("names of tools", () => {
+  it("may have blanks around them, and a single one in place of a list is refused with a sentence that says how", () => {
+    expect(readInput(describeToolsInput, { tools: [" shop/get_order\n"] }).tools).toEqual(["shop/get_order"]);
+    expect(readCallInput({ tool: " shop/get_order ", arguments: {} }).tool).toBe("shop/get_order");
+    expect(faultOf(() => readInput(describeToolsInput, { tools: " " })).detail).toBe(
+      'tools: must be a list, also for one: ["…"].',
+    );
+    expect(faultOf(() => readInput(describeToolsInput, { tools: [" "] })).code).toBe("input-invalid");
+  });
+});

@@ -1,5 +1,6 @@
 /** `/v1`: every route, by a table; what is documented is what is answered. */
 import { afterEach, beforeAll, afterAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { Refusal } from "../../src/model/fault.js";
 import type { JsonObject } from "../../src/model/json.js";
 import { ROUTES } from "../../src/surfaces/http/routes.js";
@@ -88,6 +89,11 @@ describe.each(ROUTES.map((route) => ({ route, key: `${route.method} ${route.path
     const named = ((operation["parameters"] ?? []) as { name: string }[]).map(({ name }) => name);
     for (const [, name] of route.path.matchAll(/:([a-z]+)/g)) expect(named).toContain(name);
     expect("requestBody" in operation).toBe(route.body !== undefined);
+    // What the document calls optional may be left out, and what it calls required may not.
+    for (const { name, required } of (operation["parameters"] ?? []) as { name: string; required: boolean }[]) {
+      const schema = route.query?.shape[name];
+      if (schema !== undefined) expect(schema instanceof z.ZodOptional, name).toBe(!required);
+    }
   });
 });
 

@@ -68,7 +68,32 @@ describe("an answer in which nothing is given", () => {
     const house = await inn();
     const view = await ask.retrieve(house, "tabel");
     expect(view.unmatched).toEqual(["tabel"]);
-    expect(view.notices).toContainEqual({ code: "did-you-mean", text: 'No tool knows "tabel"; did you mean table?' });
+    expect(view.notices).toContainEqual({ code: "did-you-mean", text: 'Searched for "table" instead of "tabel", which no tool knows.' });
     expect((await house.operations.replay(view.view)).differences).toEqual([]);
+  });
+});
+
+describe("a word that is the name of a tool", () => {
+  it("finds it whatever ids, numbers, everyday or unknown words stand beside it, and the answer is as good as by the word alone", async () => {
+    const house = await inn();
+    const wanted = (await ask.retrieve(house, "table")).tools.map((one) => one.tool);
+    expect(wanted).toHaveLength(3);
+    for (const need of ["table now", "table T-1003", "table 12345", "SELECT table", "12345 table", "table T-17 now"]) {
+      const view = await ask.retrieve(house, need);
+      expect(view.tools.map((one) => one.tool).sort(), need).toEqual([...wanted].sort());
+    }
+  });
+
+  it("is searched for where each unknown word is one slip away from one known word, and the answer says so and replays", async () => {
+    const house = await inn();
+    for (const request of Object.values(ask)) {
+      const view = await request(house, "boook a tabel");
+      expect(view.tools.map((one) => one.tool)).toContain("inn/book_table");
+      expect(noticesOf(view)).toContain("did-you-mean");
+      expect(view.notices?.find(({ code }) => code === "did-you-mean")?.text).toMatch(/^Searched for .*"table" instead of "tabel"/);
+      expect((await house.operations.replay(view.view)).differences).toEqual([]);
+    }
+    // One word that resembles nothing: nothing is guessed for the others.
+    expect(noticesOf(await ask.retrieve(house, "tabel xylophone quartz"))).not.toContain("weak-match");
   });
 });

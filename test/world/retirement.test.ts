@@ -39,6 +39,24 @@ describe("episodes past their time", () => {
     expect([...world.episodes.keys()]).toEqual(["ep_verified"]);
   });
 
+  it("go after a day where nothing but searches is in them, unless somebody may still go on with them", () => {
+    const opening = { task: "", explicit: false, principal: "local" };
+    const open = (world: World, id: string, at: string): World =>
+      post(world, { kind: "episode-opened", at, episode: id as EpisodeId, opening });
+    const begin = (policy: Partial<typeof DEFAULT_POLICY>): World => {
+      let world = derive({ ...emptyKnown, policy: { ...DEFAULT_POLICY, ...policy } }, new Map());
+      for (const id of ["ep_searched", "ep_said"]) world = open(world, id, day(0));
+      world = finished(world, "ep_said", day(0), "claim");
+      return open(opened(world, "ep_task", day(0)), "ep_later", day(1));
+    };
+    let world = post(begin({}), { kind: "tick", at: day(1) });
+    expect(world.episodes.size).toBe(4);
+    world = post(world, { kind: "tick", at: day(1.1) });
+    expect([...world.episodes.keys()].sort()).toEqual(["ep_later", "ep_said", "ep_task"]);
+    const idle = post(begin({ episodeIdleMs: 3 * DAY }), { kind: "tick", at: day(2) });
+    expect(idle.episodes.has("ep_searched" as EpisodeId)).toBe(true);
+  });
+
   it("say how many they were, and nothing is said or written where there are none", () => {
     let world = derive(emptyKnown, new Map());
     for (let n = 0; n < 3; n += 1) world = opened(world, `ep_${n}`, day(0));

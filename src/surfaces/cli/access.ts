@@ -47,7 +47,7 @@ export interface CliPorts {
   /** Prepares a home; answers what was done, line by line. */
   init(options: { home?: string; from?: string[]; dryRun: boolean }): Promise<readonly string[]>;
   /** Moves the sample ecosystem; answers the version before and after. */
-  evolve(options: { home?: string; to?: number }): Promise<{ before: number; after: number; last: number }>;
+  evolve(options: { home?: string; to?: number }): Promise<Evolved>;
   doctor(options: { home?: string }): Promise<readonly DoctorLine[]>;
   /** What the library would be like against something else; reads the home and starts nothing but the servers named there. */
   check(options: CheckFlags): Promise<CheckAnswer>;
@@ -61,6 +61,20 @@ export interface CliPorts {
   writeText(path: string, text: string): Promise<void>;
   /** Brings a client's skill folder to exactly these skills of ours; leaves everything else in it alone. */
   handOut(path: string, skills: Readonly<Record<string, Readonly<Record<string, string>>>>): Promise<HandedOut>;
+}
+
+/** What became of a move of the sample shop. */
+export interface Evolved {
+  /** Versions of the shop. */
+  readonly before: number;
+  readonly after: number;
+  readonly last: number;
+  /** Where a daemon runs: its catalog versions before and after, and what came of listing the servers that follow the move. */
+  readonly catalog?: {
+    readonly from: number;
+    readonly to: number;
+    readonly results: readonly { readonly label: string; readonly ok: boolean; readonly reason?: string }[];
+  };
 }
 
 export interface ServeFlags {

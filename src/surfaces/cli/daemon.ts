@@ -1,6 +1,7 @@
 /** serve, stdio, init, doctor, upstreams, demo: the daemon and its surroundings. */
 import { Option } from "commander";
-import { CliFault, EXIT } from "./access.js";
+import type { Print } from "../../host/print.js";
+import { CliFault, EXIT, type Evolved } from "./access.js";
 import { toCount } from "./facade.js";
 import { listOf, objectOf, textOf } from "./fields.js";
 import type { Verbs } from "./verb.js";
@@ -136,11 +137,27 @@ export function addDaemonVerbs(verbs: Verbs): void {
         print.line(
           `The shop stays at version ${moved.after}${moved.after === moved.last && version === undefined ? " (its last; `steward demo evolve 1` goes back)" : ""}.`,
         );
-      else
-        print.line(
-          `The shop moves from version ${moved.before} to ${moved.after}. See \`steward catalog log\`, \`steward catalog drift\`, \`steward skills list\`.`,
-        );
+      else tellMove(print, moved);
+      verbs.exit(moved.catalog?.results.every((row) => row.ok) === false ? EXIT.failed : EXIT.fine);
     });
+}
+
+/** What moved, and where to look: one move of the shop is as many catalog versions as servers that changed with it. */
+function tellMove(print: Print, { before, after, catalog }: Evolved): void {
+  print.line(`The shop moves from version ${before} to ${after}.`);
+  if (catalog === undefined)
+    return print.line("No daemon runs on this home: the catalog has the move when the shop is listed next, by `steward serve`.");
+  if (catalog.results.length === 0)
+    return print.line(
+      "No server of this home's configuration follows the move; `steward init` on a new home has the sample shop.",
+    );
+  for (const { label, ok, reason } of catalog.results)
+    print.line(`  ${label}: ${ok ? "listed" : `not listed (${reason ?? "no reason is known"})`}`);
+  if (catalog.from === catalog.to) print.line(`The catalog stays at version ${catalog.to}.`);
+  else
+    print.line(
+      `The catalog moves from version ${catalog.from} to ${catalog.to}. See \`steward catalog drift ${catalog.from} ${catalog.to}\`, \`steward catalog log\`, \`steward skills list\`.`,
+    );
 }
 
 const PORT_MOST = 65_535;

@@ -50,7 +50,7 @@ export function addImportVerbs(verbs: Verbs, episodes: Command): void {
     .action((ids: string[], flags: { out?: string }) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
         const wanted =
-          ids.length > 0 ? ids : listOf(await access.ask("GET", "/v1/episodes")).map((row) => textOf(row["episode"]));
+          ids.length > 0 ? ids : listOf(await access.ask("GET", "/v1/episodes?state=all")).map((row) => textOf(row["episode"]));
         const lines: string[] = [];
         for (const id of wanted) {
           const { episode, calls } = objectOf(await access.ask("GET", `/v1/episodes/${encodeURIComponent(id)}`));

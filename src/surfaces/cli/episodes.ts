@@ -1,8 +1,14 @@
 /** episodes and replay verbs. */
+import { Option } from "commander";
+import { EPISODE_STATES } from "../../model/episode.js";
 import { CliFault, EXIT } from "./access.js";
+import { toCount } from "./facade.js";
 import { addImportVerbs } from "./episodes-import.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
 import type { Verbs } from "./verb.js";
+
+/** Episodes listed unless more are asked for. */
+const LISTED = 50;
 
 export function addEpisodeVerbs(verbs: Verbs): void {
   const { program, ports } = verbs;
@@ -10,10 +16,17 @@ export function addEpisodeVerbs(verbs: Verbs): void {
   const episodes = program.command("episodes").description("tasks of agents, their calls and outcomes");
   episodes
     .command("list")
-    .description("episodes, newest first")
-    .action(() =>
+    .description("episodes, newest first; those with nothing but searches in them only where they are asked for")
+    .addOption(
+      new Option("--state <state>", "which of them (some = all that are not empty)").choices(EPISODE_STATES).default("some"),
+    )
+    .option("--limit <n>", "at most this many, the newest", toCount, LISTED)
+    .action(({ state, limit }: { state: string; limit: number }) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
-        const rows = listOf(await access.ask("GET", "/v1/episodes"));
+        // One more than is shown tells whether there are more.
+        const found = listOf(await access.ask("GET", `/v1/episodes?state=${state}&limit=${limit + 1}`));
+        const rows = found.slice(0, limit);
+        if (found.length > limit) print.note(`The newest ${limit} are listed; --limit <n> lists more.`);
         if (verbs.json()) return print.json(rows);
         print.table(
           [

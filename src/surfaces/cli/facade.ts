@@ -8,13 +8,14 @@ import type { Verbs } from "./verb.js";
 export function addFacadeVerbs(verbs: Verbs): void {
   const { program } = verbs;
   program
-    .command("retrieve <query>")
+    .command("retrieve <query...>")
     .description("find tools for one need")
     .option("--limit <n>", "at most this many (5)", toCount)
     .option("--full", "whole definitions")
     .option("--episode <id>", "count it in this episode")
     .option("--at <version>", "as a catalog version would have answered, by words; nothing is recorded", toCount)
-    .action(async (query: string, options: { limit?: number; full?: boolean; episode?: string; at?: number }) => {
+    .action(async (words: string[], options: { limit?: number; full?: boolean; episode?: string; at?: number }) => {
+      const query = words.join(" ");
       if (options.at !== undefined) return await searchAt(verbs, query, options.at, options.limit);
       await answerView(verbs, "/v1/retrieve_tools", {
         query,
@@ -24,21 +25,21 @@ export function addFacadeVerbs(verbs: Verbs): void {
       });
     });
   program
-    .command("explore <need>")
+    .command("explore <need...>")
     .description("what the ecosystem can do for a need: skills and tools")
     .option("--episode <id>", "count it in this episode")
-    .action((need: string, options: { episode?: string }) =>
-      answerView(verbs, "/v1/explore_capabilities", { need, ...episodeOf(options) }),
+    .action((words: string[], options: { episode?: string }) =>
+      answerView(verbs, "/v1/explore_capabilities", { need: words.join(" "), ...episodeOf(options) }),
     );
   program
-    .command("provision <task>")
+    .command("provision <task...>")
     .description("the view an agent would start a task with")
     .option("--budget <tokens>", "token budget of the view (4000)", toCount)
     .option("--hint <text...>", "names that matter")
     .option("--episode <id>", "the next turn of this episode")
-    .action((task: string, options: { budget?: number; hint?: string[]; episode?: string }) =>
+    .action((words: string[], options: { budget?: number; hint?: string[]; episode?: string }) =>
       answerView(verbs, "/v1/start_task", {
-        task,
+        task: words.join(" "),
         ...(options.budget === undefined ? {} : { budget_tokens: options.budget }),
         ...(options.hint === undefined ? {} : { hints: options.hint }),
         ...episodeOf(options),

@@ -49,7 +49,8 @@ function operationOf(route: Route): JsonObject {
   }));
   for (const [name, schema] of Object.entries(route.query?.shape ?? {})) {
     const { description, ...rest } = schemaOf(schema as z.ZodType, "input");
-    parameters.push({ name, in: "query", required: false, ...(description === undefined ? {} : { description }), schema: rest });
+    const required = !(schema as z.ZodType).safeParse(undefined).success;
+    parameters.push({ name, in: "query", required, ...(description === undefined ? {} : { description }), schema: rest });
   }
   const content: JsonObject = { "application/json": { schema: schemaOf(route.answer, "output") } };
   if (route.event !== undefined) content["text/event-stream"] = { schema: { type: "string" } };

@@ -1,10 +1,11 @@
 /** Routes of maintenance, episodes, views and the daemon itself. */
 import { z } from "zod";
+import { EPISODE_STATES } from "../../model/episode.js";
 import { recordedEpisodeSchema } from "../../model/recorded.js";
 import { MAINTENANCE_MODES } from "../../model/maintenance.js";
 import { reaches } from "../../model/reach.js";
 import * as answers from "./answers.js";
-import { name, noBody, PEOPLE, route } from "./route.js";
+import { count, name, noBody, PEOPLE, route } from "./route.js";
 import type { Route } from "./route.js";
 
 export const workRoutes: readonly Route[] = [
@@ -69,8 +70,21 @@ export const workRoutes: readonly Route[] = [
     tag: "episodes",
     rights: PEOPLE,
     summary: "Episodes, newest first.",
+    query: z.object({
+      state: z
+        .enum(EPISODE_STATES)
+        .optional()
+        .describe(
+          "some (default): all that are not empty; empty: nothing but searches outside a task; finished: with an outcome.",
+        ),
+      limit: count.min(1).optional().describe("At most this many, the newest."),
+    }),
     answer: answers.episodes,
-    run: (operations) => operations.episodes(),
+    run: (operations, { query }) =>
+      operations.episodes({
+        ...(query.state === undefined ? {} : { state: query.state }),
+        ...(query.limit === undefined ? {} : { limit: query.limit }),
+      }),
   }),
   route({
     method: "post",

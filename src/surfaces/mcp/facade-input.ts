@@ -30,6 +30,7 @@ export function inputFault(error: z.ZodError): Fault {
 }
 
 function problemOf(issue: z.core.$ZodIssue): string {
+  if (/expected array, received string$/.test(issue.message)) return 'must be a list, also for one: ["…"].';
   return /, received undefined$/.test(issue.message) ? `is missing (${issue.message})` : issue.message;
 }
 

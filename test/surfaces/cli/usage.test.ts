@@ -60,6 +60,16 @@ describe("what cannot be meant on the command line", () => {
       expect(exitOf(code)).toBe(EXIT.failed);
   });
 
+  it("is not a need of several words without quotes, which is the same need", async () => {
+    for (const verb of ["retrieve", "explore", "provision"]) {
+      const texts = [
+        await desk.run(verb, "cancel an order", "--json"),
+        await desk.run(verb, "cancel", "an", "order", "--json"),
+      ].map(({ code, out }) => [code, (JSON.parse(out) as { tools: unknown; view: string }).tools]);
+      expect(texts[1]).toEqual(texts[0]);
+    }
+  });
+
   it("is not a large limit, which is cut and said to be", async () => {
     for (const limit of ["6", "101", "5000"]) {
       const said = await desk.run("retrieve", "order", "--limit", limit, "--json");
