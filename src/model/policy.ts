@@ -343,6 +343,8 @@ export const PROVISION = Object.freeze({
   supplierLevels: 2,
   /** Characters of a step's goal. */
   goalChars: 160,
+  /** Share of the skill text left in an episode that one explore may show: the next ones are to have some as well. */
+  exploreShare: 0.5,
   /** Share of the token budget that may tell what was left out. */
   leftOutShare: 0.15,
   /** Share of a tight budget that plan, notices and substitutions may take before they are told more tersely. */

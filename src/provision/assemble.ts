@@ -160,6 +160,8 @@ function unitsOf(material: Material, draft: Draft): Unit[] {
   ];
 }
 
+/** Characters of skill text that this view may show: its share of what the episode has left. */
 function charsLeft(material: Material): number {
-  return Math.max(0, material.limits.skillChars - material.input.before.skillChars);
+  const { skillChars, skillShare } = material.limits;
+  return Math.floor(Math.max(0, skillChars - material.input.before.skillChars) * skillShare);
 }

@@ -55,6 +55,8 @@ interface Limits {
   readonly tokens: number;
   readonly explore: number;
   readonly skillChars: number;
+  /** Part of the skill text left that one view may show, 0…1. */
+  readonly skillShare: number;
 }
 
 export interface SkillMaterial {
@@ -81,6 +83,8 @@ export function gatherMaterial(input: AssembleInput): Material {
     tokens: Math.max(TOKENS_LEAST, found.limits["tokens"] ?? 0),
     explore: found.limits["explore"] ?? 0,
     skillChars: found.limits["skillChars"] ?? 0,
+    // Views recorded before there was a share took all that was left.
+    skillShare: found.limits["skillShare"] ?? 1,
   };
   const isSpent = request.kind === "explore" && before.explored >= limits.explore;
   const left: LeftOut[] = [];

@@ -7,7 +7,7 @@ import type { Tool } from "../model/tool.js";
 import type { Bm25fIndex } from "./bm25f.js";
 import { payloadOf, slotsWith } from "./bm25f.js";
 import type { IndexedTool } from "./fields.js";
-import type { ParsedQuery } from "./query.js";
+import type { ParsedQuery, TermGroup } from "./query.js";
 
 /** Names spelt out in one need that are followed. */
 const MENTIONS_MAX = 8;
@@ -40,18 +40,28 @@ export function exactSlots(index: Bm25fIndex<unknown>, query: string): number[] 
 /** A longer need has the words of a name by chance. */
 const NAMING_WORDS_MAX = 3;
 
-/** The need is nothing but words of one tool's name: however common they are in the catalog, that tool is an answer. */
+/**
+ * The need is nothing but words of one tool's name, beside numbers, ids and what `besides` says of: however common they are in the
+ * catalog, that tool is an answer.
+ */
 export function isNamedBy(
   index: Bm25fIndex<IndexedTool>,
   { groups }: ParsedQuery,
   nameField: number,
   accept: (slot: number) => boolean,
+  besides: (group: TermGroup) => boolean = () => false,
 ): boolean {
-  const terms = groups.filter(({ joined }) => !joined).map(({ term }) => term);
+  const words = groups.filter((group) => !group.joined && !isId(group));
+  const terms = words.filter((group) => !besides(group)).map(({ term }) => term);
   const [first] = terms;
-  if (first === undefined || terms.length > NAMING_WORDS_MAX) return false;
+  if (first === undefined || words.length > NAMING_WORDS_MAX) return false;
   return slotsWith(index, first, nameField).some((slot) => {
     const { nameTerms } = payloadOf(index, slot);
     return accept(slot) && terms.every((term) => nameTerms.includes(term));
   });
+}
+
+/** A number, a part of an id, a single letter: a value of the need, nothing of what it is about. */
+function isId({ word }: TermGroup): boolean {
+  return /\p{N}/u.test(word) || /^[\p{Script=Latin}]$/u.test(word);
 }

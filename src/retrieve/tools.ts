@@ -28,7 +28,7 @@ import { TOOL_SCORING } from "./score.js";
 import { addSuppliers } from "./suppliers.js";
 import type { Analyse } from "./terms.js";
 import { documentAnalyser } from "./terms.js";
-import { proposeWords, unmatchedWords, type Proposal } from "./unmatched.js";
+import { isUnknown, proposeWords, unmatchedWords, type Proposal } from "./unmatched.js";
 import { prepareVocabulary, vocabularyOf } from "./vocabulary.js";
 import { EVERYDAY_TERMS } from "./words.js";
 
@@ -74,7 +74,7 @@ export interface ToolSearch {
   readonly hits: readonly ToolHit[];
   /** Words of the need that no offered tool knows, as they were written. */
   readonly unmatched: readonly string[];
-  /** Where nothing is answered: what may have been meant by them. */
+  /** Where nothing is answered, or only a name word speaks for it: what may have been meant by them. */
   readonly proposed: readonly Proposal[];
   /** Something is answered, and little speaks for it: what the need asks for may not be there. */
   readonly weak: boolean;
@@ -184,14 +184,18 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
   const words = parsed.groups.filter(({ joined }) => !joined).length;
   const strength = strengthOf(topRaw, words, text.documents, scoring);
   const sure = heard.sure || isNamedBy(text, parsed, NAME_FIELD, accept);
-  const trusted = sure || strength >= scoring.floor;
+  const isStrong = sure || strength >= scoring.floor;
+  // Words that no tool knows, and everyday ones, do not defeat a word that is a tool's name.
+  const trusted =
+    isStrong ||
+    isNamedBy(text, parsed, NAME_FIELD, accept, (group) => EVERYDAY_TERMS.has(group.term) || isUnknown(text, group, accept));
   const shown = options.whole === true ? ordered : cutOff(text, ordered, { exact, top, trusted, words, scoring });
   const hits = shown.slice(0, options.limit);
   const unmatched = unmatchedWords(text, query, parsed, accept);
   return {
     hits: toHits(index, hits, { parsed, exact, top, supplied, instead, heard }),
     unmatched,
-    proposed: hits.length === 0 ? proposeWords(text, unmatched, accept) : [],
+    proposed: hits.length === 0 || !isStrong ? proposeWords(text, unmatched, accept) : [],
     weak: hits.length > 0 && !sure && exact.size === 0 && strength < scoring.weak,
     abstained: shown.length === 0 && ordered.length > 0,
     topRaw: rounded(topRaw),

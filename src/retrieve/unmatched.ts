@@ -9,7 +9,7 @@ import type { Tool } from "../model/tool.js";
 import type { Bm25fIndex } from "./bm25f.js";
 import { isKnown, payloadOf } from "./bm25f.js";
 import { toolTexts, type IndexedTool } from "./fields.js";
-import type { ParsedQuery } from "./query.js";
+import type { ParsedQuery, TermGroup } from "./query.js";
 import { stem } from "./stem.js";
 import { tokenise } from "./tokens.js";
 import { EVERYDAY_TERMS, STOP_WORDS } from "./words.js";
@@ -33,7 +33,7 @@ export function unmatchedWords(
   const unknown = new Set(
     query.groups
       .filter(({ joined, term, word }) => !joined && !/^\p{N}+$/u.test(word) && !EVERYDAY_TERMS.has(term))
-      .filter(({ alternatives }) => !alternatives.some((one) => !one.guessed && isKnown(index, one.term, accept)))
+      .filter((group) => isUnknown(index, group, accept))
       .map(({ term }) => term),
   );
   if (unknown.size === 0) return [];
@@ -47,6 +47,11 @@ export function unmatchedWords(
     for (const part of parts) if (!named.has(part.toLowerCase())) named.set(part.toLowerCase(), part);
   }
   return [...named.values()];
+}
+
+/** No accepted document has the word, not even by a synonym. */
+export function isUnknown(index: Bm25fIndex<unknown>, group: TermGroup, accept: (slot: number) => boolean): boolean {
+  return !group.alternatives.some((one) => !one.guessed && isKnown(index, one.term, accept));
 }
 
 /** Neighbouring pairs of characters that are unknown, put together again to what was written. */
@@ -109,6 +114,18 @@ export function proposeWords(
 
 const wordsOfTool = new WeakMap<Tool, readonly string[]>();
 const knownOf = new WeakMap<Bm25fIndex<IndexedTool>, ReadonlySet<string>>();
+
+/** What is asked for with each unknown word put right; undefined where one of them has no or more than one proposal. */
+export function corrected(need: string, words: readonly string[], proposed: readonly Proposal[]): string | undefined {
+  if (words.length === 0) return undefined;
+  const meant = new Map<string, string>();
+  for (const { word, meant: found } of proposed) {
+    const [first] = found;
+    if (first !== undefined && new Set(found.map(stem)).size === 1) meant.set(word.toLowerCase(), first);
+  }
+  if (!words.every((word) => meant.has(word.toLowerCase()))) return undefined;
+  return need.replace(WRITTEN, (run) => meant.get(run.toLowerCase()) ?? run);
+}
 
 /** Whole words of live tools' names, titles, servers and parameters; worked out when something is asked for in vain. */
 function knownWords(index: Bm25fIndex<IndexedTool>): ReadonlySet<string> {

