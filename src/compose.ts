@@ -162,7 +162,8 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   steward.onEffect((effect) => {
     if (effect.kind === "maintenance-due" || effect.kind === "announce-skills") auto.wake();
   });
-  await steward.post(configuredEvent(config, clock.now(), true));
+  // Where nothing is to be connected, the last good catalog is worked on as it was offered last.
+  await steward.post(configuredEvent(config, clock.now(), options.upstreams));
   await takeFolders(desk, ground.revision === undefined);
   const tick = setInterval(() => {
     void steward.post({ kind: "tick", at: clock.now() }).catch(() => undefined);

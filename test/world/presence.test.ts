@@ -10,7 +10,7 @@ import { advance } from "../../src/world/advance.js";
 import { decide } from "../../src/world/decide.js";
 import { derive } from "../../src/world/rebuild.js";
 import { emptyKnown, type World } from "../../src/world/world.js";
-import { closeHouses, makeHome } from "../house.js";
+import { closeHouses, makeHome, person } from "../house.js";
 import { until } from "../e2e/daemon.js";
 import { configured, labels } from "./sample.js";
 
@@ -126,5 +126,28 @@ describe("a running house whose configuration is touched", () => {
     write({ still: server(), moved: server({ env: { EXTRA_TOOLS: "2" } }), resting: server() });
     await until(() => available(house, "resting"), "what was enabled again is up");
     expect(await available(house, "still")).toBe(true);
+  });
+});
+
+describe("a house that connects nothing", () => {
+  it("works on what was offered last, as often as it is opened, and says nothing of servers still to be listed", async () => {
+    const { house, write } = await watchedHouse({ bench: server() });
+    await until(() => available(house, "bench"), "bench is listed and up");
+    const { home } = house;
+    await house.stop();
+    houses.splice(0);
+    write({ bench: server(), unseen: server() });
+    for (let round = 0; round < 2; round += 1) {
+      const still = await compose({ home, env: process.env, main: "", log: silentLog, upstreams: false, watch: false });
+      houses.push(still);
+      expect(await available(still, "bench")).toBe(true);
+      const { body } = await still.operations.retrieveTools({ query: "echo a text" }, person);
+      expect(body.tools.map(({ tool }) => tool)).toContain("bench/echo");
+      expect((body.notices ?? []).filter(({ code }) => code === "connecting").map(({ text }) => text)).toEqual([
+        expect.stringContaining("unseen"),
+      ]);
+      await still.stop();
+      houses.splice(0);
+    }
   });
 });
