@@ -169,6 +169,11 @@ export interface Health {
   /** `fine`: false where somebody should look at what `vectors` says. */
   readonly retrieval: { readonly vectors: string; readonly fine: boolean };
 }
+/** What a person's word took back: the skills that changed, and why any of them, or of what uses them, rests now. */
+export interface TakenBack {
+  readonly changed: readonly string[];
+  readonly resting: readonly { readonly skill: string; readonly reason: string }[];
+}
 export interface GraphWhy {
   readonly skill: string;
   readonly standing: Standing;
@@ -231,7 +236,12 @@ export interface Operations {
   lineage(): Promise<readonly LineageLink[]>;
   /** One link by its id, or by the beginning of one that no other has. */
   lineageLink(link: string): Promise<LineageLink>;
-  judgeLineage(link: string, verdict: "confirm" | "reject", caller: Caller): Promise<LineageLink>;
+  /** `skills`: those that a rejection took back to the tool that left, and which of them and of what uses them rest now. */
+  judgeLineage(
+    link: string,
+    verdict: "confirm" | "reject",
+    caller: Caller,
+  ): Promise<LineageLink & { readonly skills: TakenBack }>;
   /** Without a label: every upstream that the caller may use. */
   sync(
     label?: string,
@@ -261,10 +271,7 @@ export interface Operations {
     caller: Caller,
   ): Promise<{ readonly imported: readonly string[]; readonly problems: readonly Problem[]; readonly revision: number }>;
   /** Back to what stood at revision `to`, as a new revision. */
-  revert(
-    options: { to: number; skill?: string },
-    caller: Caller,
-  ): Promise<{ readonly revision: number; readonly changed: readonly string[] }>;
+  revert(options: { to: number; skill?: string }, caller: Caller): Promise<TakenBack & { readonly revision: number }>;
   lintSkills(): Promise<readonly Problem[]>;
 
   graph(): Promise<JsonObject>;

@@ -64,6 +64,10 @@ export const lockFormat = defineFormat({
         files: z.record(z.string(), z.string()),
         /** tool key → digests of the definition the skill was last verified against */
         verified: z.record(z.string(), z.object({ contract: z.string(), text: z.string(), document: z.string() })),
+        /** Folder digest that a person let pass though the scan found text that speaks to a model. */
+        approved: z.string().optional(),
+        /** A person reverted the skill: digests of the folders that were left, and whether the person's choice still stands. */
+        reverted: z.object({ left: z.array(z.string()), stands: z.boolean() }).optional(),
       }),
     ),
   },
@@ -71,6 +75,8 @@ export const lockFormat = defineFormat({
 export type Lock = z.infer<typeof lockFormat.schema>;
 export type LockEntry = Lock["skills"][string];
 export type Provenance = LockEntry["provenance"];
+/** What a person said of a skill's bytes. */
+export type SkillMarks = Pick<LockEntry, "approved" | "reverted">;
 
 /** A skill folder as found: relative path → text. Always has `SKILL.md`. */
 export interface WrittenSkill {

@@ -3,8 +3,9 @@ import { causes, diffCatalogs } from "../catalog/drift.js";
 import { skillsReaching } from "../graph/reach.js";
 import { Fault } from "../model/fault.js";
 import type { Digest, ToolKey, UpstreamLabel } from "../model/ids.js";
+import type { JsonObject } from "../model/json.js";
 import type { LineageLink } from "../model/lineage.js";
-import type { Caller, CatalogAnswer, CatalogTool, DriftAnswer } from "../model/operations.js";
+import type { Caller, CatalogAnswer, CatalogTool, DriftAnswer, TakenBack } from "../model/operations.js";
 import { reaches, type Reach } from "../model/reach.js";
 import type { Tool } from "../model/tool.js";
 import { compactSignature } from "../provision/signature.js";
@@ -70,10 +71,22 @@ export async function judgeLineage(
   asked: string,
   verdict: "confirm" | "reject",
   caller: Caller,
-): Promise<LineageLink> {
+): Promise<LineageLink & { skills: TakenBack }> {
   const { id } = findLink(desk.steward.world(), asked);
-  await desk.steward.post({ kind: "lineage-judged", at: desk.clock.now(), by: caller.principal, link: id, verdict });
-  return findLink(desk.steward.world(), id);
+  const answer = await desk.steward.post({
+    kind: "lineage-judged",
+    at: desk.clock.now(),
+    by: caller.principal,
+    link: id,
+    verdict,
+  });
+  return { ...findLink(desk.steward.world(), id), skills: takenBack(answer) };
+}
+
+/** As a decision answered it. */
+export function takenBack(answer: JsonObject): TakenBack {
+  const { changed = [], resting = [] } = answer as unknown as Partial<TakenBack>;
+  return { changed, resting };
 }
 
 /** A link by its id, or by the beginning of one that no other has. */

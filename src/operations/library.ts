@@ -2,7 +2,7 @@
 import { takeover } from "../catalog/lineage.js";
 import { Fault } from "../model/fault.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
-import type { Caller, GraphWhy, SkillDetail, SkillRevision, SkillSummary } from "../model/operations.js";
+import type { Caller, GraphWhy, SkillDetail, SkillRevision, SkillSummary, TakenBack } from "../model/operations.js";
 import type { Problem } from "../model/problem.js";
 import { reachesTool, type Reach } from "../model/reach.js";
 import type { LockEntry, Skill } from "../model/skill.js";
@@ -14,6 +14,7 @@ import { lintLibrary } from "../skills/lint.js";
 import { namesOthers, skillWithin } from "../world/reach.js";
 import type { World } from "../world/world.js";
 import { servingOf, servings } from "../world/upstream-skills.js";
+import { takenBack } from "./catalog.js";
 import type { Desk } from "./desk.js";
 
 export function listSkills(world: World, filter: { tier?: string; standing?: string }, reach?: Reach): SkillSummary[] {
@@ -77,17 +78,18 @@ export function readSkill(desk: Desk, name: string, reach?: Reach): SkillDetail 
   };
 }
 
-/** Every revision that wrote the skill, newest first. */
+/** Every revision that wrote the skill or took it out, newest first; that of a skill which was removed is kept. */
 export async function skillHistory(desk: Desk, name: string): Promise<SkillRevision[]> {
-  requireSkill(desk.steward.world(), name);
   const revisions = [...(await desk.store.listRevisions())].sort((a, b) => b.revision - a.revision);
   const history: SkillRevision[] = [];
   for (const record of revisions) {
-    if (record.lock.skills[name]?.revision !== record.revision) continue;
-    const files = await desk.store.readSkillFiles(record, name as SkillName);
     const edit = record.edits.find((candidate) => candidate.skill === name);
+    const isOut = edit?.kind === "remove" && record.lock.skills[name] === undefined;
+    if (!isOut && record.lock.skills[name]?.revision !== record.revision) continue;
+    const files = isOut ? {} : await desk.store.readSkillFiles(record, name as SkillName);
     history.push({ revision: record.revision, time: record.time, cause: record.cause, edit, files: files ?? {} });
   }
+  if (history.length === 0) requireSkill(desk.steward.world(), name);
   return history;
 }
 
@@ -174,7 +176,7 @@ export async function revertLibrary(
   desk: Desk,
   options: { to: number; skill?: string },
   caller: Caller,
-): Promise<{ revision: number; changed: string[] }> {
+): Promise<TakenBack & { revision: number }> {
   const record = await desk.store.readRevision(options.to);
   if (record === undefined) {
     throw new Fault(
@@ -202,7 +204,7 @@ export async function revertLibrary(
       ...new Set([...stood.values()].flatMap(({ entry }) => Object.values(entry.verified).map((digests) => digests.document))),
     ]),
   });
-  return { revision: desk.steward.world().library.revision, changed: (answer["changed"] as string[] | undefined) ?? [] };
+  return { revision: desk.steward.world().library.revision, ...takenBack(answer) };
 }
 
 const RENAMED: ReadonlySet<string> = new Set(["name-not-folder", "name-taken-as"]);

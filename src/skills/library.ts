@@ -8,7 +8,16 @@
 import type { CatalogVersion, Digest, Instant, SkillName } from "../model/ids.js";
 import type { Problem } from "../model/problem.js";
 import { libraryRevisionFormat, lockFormat } from "../model/skill.js";
-import type { EditRecord, Library, LibraryRevisionRecord, LockEntry, Provenance, Skill, Tier } from "../model/skill.js";
+import type {
+  EditRecord,
+  Library,
+  LibraryRevisionRecord,
+  LockEntry,
+  Provenance,
+  Skill,
+  SkillMarks,
+  Tier,
+} from "../model/skill.js";
 import { fileDigests, folderDigest, skillDigest } from "./digest.js";
 import { parseSkill } from "./text.js";
 import { sha256 } from "../catalog/canonical.js";
@@ -77,6 +86,8 @@ export interface LibraryEdit {
   readonly files?: SkillFiles | undefined;
   /** Needed where files are given; an edit never changes it silently. */
   readonly provenance?: Provenance | undefined;
+  /** What a person says of these bytes; each one absent here is carried over from the skill as it stands. */
+  readonly marks?: SkillMarks | undefined;
 }
 
 export interface RevisionRequest {
@@ -117,13 +128,7 @@ export function planRevision(request: RevisionRequest): RevisionPlan {
       continue;
     }
     const name = edit.record.skill as SkillName;
-    const made = lockEntry(
-      name,
-      edit.files,
-      edit.provenance ?? entries.get(name)?.provenance ?? "human",
-      revision,
-      entries.get(name),
-    );
+    const made = lockEntry(name, { ...edit, files: edit.files }, revision, entries.get(name));
     if ("problem" in made) {
       problems.push(made.problem);
       continue;
@@ -159,11 +164,11 @@ export function planRevision(request: RevisionRequest): RevisionPlan {
 
 function lockEntry(
   name: SkillName,
-  files: SkillFiles,
-  provenance: Provenance,
+  { files, marks, ...edit }: LibraryEdit & { readonly files: SkillFiles },
   revision: number,
   before: LockEntry | undefined,
 ): { entry: LockEntry } | { problem: Problem } {
+  const provenance = edit.provenance ?? before?.provenance ?? "human";
   const reading = parseSkill({ folder: name, files }, provenance);
   if (reading.skill === undefined) {
     const why = reading.problems.at(-1)?.text ?? "It cannot be read.";
@@ -174,7 +179,18 @@ function lockEntry(
     return { problem: { code: "skill-refused", where: name, text } };
   }
   const tier: Tier = reading.skill.tier;
-  return { entry: { tier, revision, provenance, files: fileDigests(files), verified: before?.verified ?? {} } };
+  const digests = fileDigests(files);
+  const entry = { tier, revision, provenance, files: digests, verified: before?.verified ?? {} };
+  return { entry: { ...entry, ...carriedMarks(before, folderDigest(digests)), ...marks } };
+}
+
+/** A person's choice stands until other bytes do; what the person left stays left until it is taken up again. */
+function carriedMarks(before: LockEntry | undefined, digest: Digest): SkillMarks {
+  const approved = before?.approved === undefined ? {} : { approved: before.approved };
+  if (before?.reverted === undefined) return approved;
+  const left = before.reverted.left.filter((other) => other !== digest);
+  const stands = before.reverted.stands && folderDigest(before.files) === digest;
+  return left.length === 0 && !stands ? approved : { ...approved, reverted: { left, stands } };
 }
 
 function sortedRecord<Value>(entries: readonly (readonly [string, Value])[]): Record<string, Value> {

@@ -10,6 +10,7 @@ import { SKILL_LIMITS } from "../model/policy.js";
 import type { Problem } from "../model/problem.js";
 import type { Library, Skill } from "../model/skill.js";
 import { mentionedSkills, mentionedTools, sections } from "./mentions.js";
+import { speaksToModel } from "./speaks.js";
 import { parseStepCall } from "./step-call.js";
 import { METADATA_PREFIX, NAME_RULE, SKILL_PATH, TIER_PREFIX } from "./text.js";
 
@@ -43,6 +44,7 @@ export const LINT_RULES: readonly LintRule[] = [
     const { removed } = cleanText(`${skill.description}\n${skill.body}`);
     return removed > 0 ? [`The text has ${removed} invisible or control characters.`] : [];
   }),
+  rule("speaks-to-model", "all", (skill) => [...speaksToModel(skill)]),
   rule("link-missing", "all", missingLinks),
   rule("uses-itself", "all", (skill) =>
     skill.contract.uses.includes(skill.name) ? ["The skill says that it builds on itself."] : [],

@@ -6,7 +6,6 @@
  * Never: reading from upstreams; standings; replacing what a person, an import or another upstream brought.
  */
 import { sha256 } from "../catalog/canonical.js";
-import { isGrave, scanTexts } from "../catalog/scan.js";
 import type { SkillName, ToolKey, UpstreamLabel } from "../model/ids.js";
 import { SKILL_LIMITS } from "../model/policy.js";
 import type { Library, Skill } from "../model/skill.js";
@@ -15,6 +14,7 @@ import type { RefusedSkill, ServedFolder, TakenSkill, UpstreamSkills } from "../
 import { CONTRACT_PATH, writeContract } from "./contract.js";
 import { skillDigest } from "./digest.js";
 import { withInferred } from "./infer.js";
+import { speaksToModel } from "./speaks.js";
 import { asName, NAME_RULE, parseSkill } from "./text.js";
 
 /** Refusals that are no fault of the skill: it is passed on under its upstream's label as if it were not to be taken in. */
@@ -155,7 +155,7 @@ function takeOne(bench: Bench, folder: ServedFolder, name: SkillName): void {
     served: true,
     source: folder.source,
     digest: skill.digest,
-    findings: findingsIn(skill),
+    findings: [...speaksToModel(skill)],
     ...(entry?.approved === folder.source ? { approved: entry.approved } : {}),
   };
 }
@@ -178,14 +178,6 @@ function withContract(skill: Skill, tools: ReadonlyMap<ToolKey, Tool>): Skill {
   if (contract === skill.contract) return skill;
   const files = { ...skill.files, [CONTRACT_PATH]: writeContract(contract) };
   return { ...skill, contract, files, digest: skillDigest(files) };
-}
-
-/** What no honest skill says to a model: it waits for a person. */
-function findingsIn(skill: Skill): string[] {
-  const texts = Object.fromEntries(Object.entries(skill.files).map(([path, text]) => [path, text.replace(/^\uFEFF/, "")]));
-  return scanTexts(texts)
-    .filter(isGrave)
-    .map((finding) => finding.text);
 }
 
 function sorted<Value>(record: Readonly<Record<string, Value>>): Record<string, Value> {

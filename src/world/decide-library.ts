@@ -11,10 +11,12 @@ import type { ListedTool } from "../model/tool.js";
 import { lintSkill } from "../skills/lint.js";
 import { CONTRACT_PATH, writeContract } from "../skills/contract.js";
 import { withInferred } from "../skills/infer.js";
+import { speaksToModel } from "../skills/speaks.js";
 import { NAME_RULE, parseSkill } from "../skills/text.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
 import { dependants } from "./known.js";
+import { marksOfRevert, restingOf } from "./reverts.js";
 import { putRevision, type SkillWrite } from "./revise.js";
 import { leaveOut, letPass } from "./upstream-skills.js";
 import type { Known } from "./world.js";
@@ -50,6 +52,7 @@ export function decideSkillsWritten(draft: Draft, event: Of<"skills-written">): 
     if (why !== undefined) refused.push(withStanding(draft.known, written, why));
     if (skill === undefined || why !== undefined) continue;
     accepted.push(skill);
+    if (event.by === "import" && speaksToModel(skill).length > 0) problems.push(heldAtImport(skill));
     writes.push(writeOf(draft.known, skill, event));
   }
   for (const name of event.missing) {
@@ -106,6 +109,11 @@ function doubled(
 function ownFoldersFirst(written: readonly WrittenSkill[]): readonly WrittenSkill[] {
   const isOwn = ({ folder }: WrittenSkill): boolean => NAME_RULE.test(folder);
   return [...written.filter(isOwn), ...written.filter((one) => !isOwn(one))];
+}
+
+function heldAtImport(skill: Skill): Problem {
+  const text = `It is held until a person approves it (\`steward skills approve ${skill.name}\`): ${speaksToModel(skill).join(" ")}`;
+  return { code: "skill-held", where: skill.name, text };
 }
 
 /** A person has to know what an edit that was not taken up leaves in force. */
@@ -195,6 +203,10 @@ export function decideSkillApproved(draft: Draft, event: Of<"skill-approved">): 
     provenance: entry?.provenance ?? "human",
     verified: presentDigests(draft.known, skill.contract),
     edit,
+    marks: {
+      approved: skill.digest,
+      ...(entry?.reverted === undefined ? {} : { reverted: { ...entry.reverted, stands: false } }),
+    },
   };
   letPass(draft, skill);
   applyWrites(draft, [write], `approval of ${skill.name}`);
@@ -236,11 +248,14 @@ export function decideLibraryReverted(draft: Draft, event: Of<"library-reverted"
       signature: `revert:${name}:${event.to}`,
       by: "human",
     } as const;
-    writes.push({ name, files, provenance: entry.provenance, verified: entry.verified, edit });
+    const marks = marksOfRevert(draft.known, name, event.to, entry);
+    writes.push({ name, files, provenance: entry.provenance, verified: entry.verified, edit, marks });
   }
   const since = event.skill === undefined ? [...draft.known.library.skills.keys()].filter((name) => !event.stood.has(name)) : [];
   if (writes.length > 0) applyWrites(draft, writes, `revert to library revision ${event.to}`, event.definitions);
-  draft.answer = { revision: draft.known.library.revision, changed: writes.map((write) => write.name), keptSince: since };
+  const changed = writes.map((write) => write.name);
+  const resting = restingOf(draft.known, dependants(draft.known, changed));
+  draft.answer = { revision: draft.known.library.revision, changed, keptSince: since, resting };
 }
 
 function sameFiles(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {

@@ -14,9 +14,12 @@ import type { LineageLink, SupersedeHint } from "../model/lineage.js";
 import type { LineageLook } from "../model/maintenance.js";
 import { LINEAGE_LIMITS } from "../model/policy.js";
 import type { Tool } from "../model/tool.js";
+import { applyWrites } from "./decide-library.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
+import { dependants } from "./known.js";
 import { definitionOf, withVerdicts } from "./open-links.js";
+import { rebindBack, restingOf } from "./reverts.js";
 import type { Known } from "./world.js";
 
 /** Links and hints of the version that was just put in force; `before` is the world without it. */
@@ -120,7 +123,11 @@ export function decideLineageJudged(draft: Draft, event: Extract<Event, { kind: 
     kind: "lineage",
     links: [event.verdict === "confirm" ? { ...rest, confirmed: verdict } : { ...rest, rejected: verdict }],
   });
+  const back = event.verdict === "reject" ? rebindBack(draft.known, link, event.by) : [];
+  const names = back.map(({ name }) => name);
+  if (back.length > 0) applyWrites(draft, back, `rejection of the takeover ${link.id} by ${event.by}`);
   settleStandings(draft, { tools: [link.from as ToolKey] });
+  draft.answer = { changed: names, resting: restingOf(draft.known, dependants(draft.known, names)) };
 }
 
 /** What a run's looks came to: told in its report, and the lineage its edits are judged on. */

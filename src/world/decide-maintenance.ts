@@ -18,6 +18,7 @@ import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
 import { dependants } from "./known.js";
 import { dueSkills } from "./due.js";
+import { undoesRevert } from "./reverts.js";
 import { putRevision, type SkillWrite } from "./revise.js";
 
 type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
@@ -76,14 +77,20 @@ function sortOut(
       ? ["The catalog or the library moved while this was worked out; it is due again."]
       : [...gateEdit(edit, { ...context, skills }), ...(event.findings?.get(edit.signature) ?? [])];
     if (findings.length > 0) refused.push({ ...record(edit), findings });
-    else if (edit.certain || event.accept.includes("*") || event.accept.includes(edit.skill)) {
+    else if (
+      (edit.certain && !undoesRevert(draft.known, edit)) ||
+      event.accept.includes("*") ||
+      event.accept.includes(edit.skill)
+    ) {
       accepted.push(edit);
       const written = edit.files === undefined ? undefined : parseSkill({ folder: edit.skill, files: edit.files }, "rules").skill;
       if (written !== undefined) skills.set(written.name, written);
-    } else proposed.push(edit);
+    } else proposed.push(undoesRevert(draft.known, edit) ? { ...edit, evidence: [...edit.evidence, REVERTED] } : edit);
   }
   return { accepted, proposed, refused };
 }
+
+const REVERTED = "A person reverted this skill to the text it has, so this waits for a person's word: accept it, or leave it.";
 
 /** A refusal that only says what an edit builds on is not there (yet) is not the edit's own fault. */
 function isFinal(refused: Refused): boolean {

@@ -8,6 +8,7 @@ import type { Standing } from "../model/standing.js";
 import { SAMPLE_LIMITS } from "../model/policy.js";
 import { put, type Draft } from "./draft.js";
 import { dependants } from "./known.js";
+import { mayRestore } from "./reverts.js";
 import { putRevision } from "./revise.js";
 import type { PatternTally } from "./samples.js";
 import { computeStandings } from "./standings.js";
@@ -58,7 +59,9 @@ function reviveWhole(draft: Draft, skills: Iterable<SkillName>): SkillName[] {
   for (const name of [...skills].sort()) {
     const standing = draft.known.standings.get(name);
     if (standing?.standing !== "inactive" || standing.because !== "broken" || draft.known.pinned.has(name)) continue;
-    const state = (draft.known.past.get(name) ?? []).find((past) => isWhole(draft.known, past));
+    const state = (draft.known.past.get(name) ?? []).find(
+      (past) => isWhole(draft.known, past) && mayRestore(draft.known, name, past),
+    );
     if (state !== undefined) restored.push({ name, state });
   }
   if (restored.length === 0) return [];
@@ -69,6 +72,7 @@ function reviveWhole(draft: Draft, skills: Iterable<SkillName>): SkillName[] {
       files: state.files,
       provenance: state.entry.provenance,
       verified: state.entry.verified,
+      ...(state.entry.approved === undefined ? {} : { marks: { approved: state.entry.approved } }),
       edit: {
         kind: "modify",
         skill: name,

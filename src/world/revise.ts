@@ -2,7 +2,7 @@
  * One library revision out of whole skill writes: joins the plan of the skills room to the draft of a decision.
  */
 import type { SkillName } from "../model/ids.js";
-import type { EditRecord, LockEntry, Provenance } from "../model/skill.js";
+import type { EditRecord, LockEntry, Provenance, SkillMarks } from "../model/skill.js";
 import type { ListedTool } from "../model/tool.js";
 import { planRevision } from "../skills/library.js";
 import { put, type Draft } from "./draft.js";
@@ -15,6 +15,8 @@ export interface SkillWrite {
   /** Tool definitions it counts as verified against from now on. */
   readonly verified: LockEntry["verified"];
   readonly edit: EditRecord;
+  /** What a person says of these bytes by this write. */
+  readonly marks?: SkillMarks | undefined;
 }
 
 /** Puts one revision with all the writes, notes and removals; returns the skills that were really written. */
@@ -32,7 +34,7 @@ export function putRevision(
   const plan = planRevision({
     library: draft.known.library,
     edits: [
-      ...options.writes.map(({ edit, files, provenance }) => ({ record: edit, files, provenance })),
+      ...options.writes.map(({ edit, files, provenance, marks }) => ({ record: edit, files, provenance, marks })),
       ...(options.notes ?? []).map((record) => ({ record })),
     ],
     removed: options.removed ?? [],

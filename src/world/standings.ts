@@ -15,6 +15,7 @@ import type { Presence } from "../model/catalog.js";
 import type { Requirement, Skill } from "../model/skill.js";
 import type { Standing, StandingReason } from "../model/standing.js";
 import type { Tool } from "../model/tool.js";
+import { speaksToModel } from "../skills/speaks.js";
 import { matcherOf, samplesFor, type PatternTally } from "./samples.js";
 import { servingOf } from "./upstream-skills.js";
 import { isOffered, type Known } from "./world.js";
@@ -96,7 +97,7 @@ function judgeSkill(bench: Bench, skill: Skill, path: Set<SkillName>): Judgement
 /** A skill that an upstream serves stands with its being served there, and, where its text speaks out of turn, with a person's word. */
 function judgeServing(known: Known, skill: Skill): Judgement[] {
   const source = servingOf(known, skill);
-  if (source === undefined) return [];
+  if (source === undefined) return judgeImported(known, skill);
   const { label, taken } = source;
   const on = `upstream:${label}`;
   const rests = (because: string, level: Level, text: string): Judgement[] => [
@@ -110,8 +111,20 @@ function judgeServing(known: Known, skill: Skill): Judgement[] {
   if (!isOffered(presence)) return rests("unreachable", "breaking", notOffered(label, presence));
   if (!taken.served) return rests("unserved", "breaking", `${label} does not serve it any more (${taken.uri}).`);
   if (taken.findings.length === 0 || taken.approved === taken.source) return [];
-  const text = `It waits until a person approves it (\`steward skills approve ${skill.name}\`): ${taken.findings.join(" ")}`;
-  return [inactive("safety", "held", { on, rule: "S3", level: "safety", text })];
+  return [waits(skill, on, taken.findings)];
+}
+
+/** What came in from elsewhere and speaks to the model waits for a person; an approval is for those bytes alone. */
+function judgeImported(known: Known, skill: Skill): Judgement[] {
+  if (skill.provenance !== "import") return [];
+  const findings = speaksToModel(skill);
+  if (findings.length === 0 || known.library.lock.skills[skill.name]?.approved === skill.digest) return [];
+  return [waits(skill, `skill:${skill.name}`, findings)];
+}
+
+function waits(skill: Skill, on: string, findings: readonly string[]): Judgement {
+  const text = `It waits until a person approves it (\`steward skills approve ${skill.name}\`): ${findings.join(" ")}`;
+  return inactive("safety", "held", { on, rule: "S3", level: "safety", text });
 }
 
 function judgeUse(bench: Bench, used: SkillName, path: Set<SkillName>): Judgement {

@@ -370,7 +370,7 @@ export function fakeOperations(
     },
     async judgeLineage(id: string) {
       if (id !== link.id) throw new Fault("lineage-unknown", id);
-      return link;
+      return { ...link, skills: { changed: [], resting: [] } };
     },
     sync: async (label?: string) => ({ version, results: [{ label: label ?? "shop", ok: true }] }),
     approveTool: async (input: { tool: string }) => ({ tool: input.tool, standing: ["callable"] }),
@@ -401,7 +401,7 @@ export function fakeOperations(
       problems: [],
       revision: 2,
     }),
-    revert: async (options: { to: number }) => ({ revision: options.to + 1, changed: [] }),
+    revert: async (options: { to: number }) => ({ revision: options.to + 1, changed: [], resting: [] }),
     lintSkills: async () => [],
     graph: async () => ({ nodes: [], edges: [] }),
     graphGexf: async () => "<gexf/>",

@@ -7,6 +7,7 @@ import { CliFault, EXIT } from "./access.js";
 import { compareDrift, compareLineage, isVersion, type CompareOptions } from "./compare.js";
 import { describe, toCount } from "./facade.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
+import { printResting } from "./taken-back.js";
 import type { Verbs } from "./verb.js";
 
 export function addCatalogVerbs(verbs: Verbs): void {
@@ -114,9 +115,13 @@ export function addCatalogVerbs(verbs: Verbs): void {
       await verbs.withAccess({ upstreams: false }, async (access) => {
         if (verdict !== undefined) {
           if (link === undefined) throw new CliFault(`Use \`catalog lineage ${verdict} <link>\`.`, EXIT.usage);
-          const judged = await access.ask("POST", `/v1/catalog/lineage/${verdict}`, { link });
-          if (verbs.json()) print.json(judged);
-          else print.line(`${textOf(objectOf(judged)["id"])} is ${verdict === "confirm" ? "confirmed" : "rejected"}.`);
+          const judged = objectOf(await access.ask("POST", `/v1/catalog/lineage/${verdict}`, { link }));
+          if (verbs.json()) return print.json(judged);
+          print.line(`${textOf(judged["id"])} is ${verdict === "confirm" ? "confirmed" : "rejected"}.`);
+          const skills = objectOf(judged["skills"]);
+          const back = textsOf(skills["changed"]);
+          if (back.length > 0) print.line(`Back to the tool that left: ${back.join(", ")}.`);
+          printResting(verbs, skills);
           return;
         }
         const links = listOf(await access.ask("GET", "/v1/catalog/lineage"));

@@ -5,6 +5,7 @@ import { CliFault, EXIT } from "./access.js";
 import { standingShown } from "./catalog.js";
 import { toCount } from "./facade.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
+import { printResting } from "./taken-back.js";
 import type { Verbs } from "./verb.js";
 
 export function addSkillVerbs(verbs: Verbs): void {
@@ -188,6 +189,7 @@ export function addSkillVerbs(verbs: Verbs): void {
             ? `Nothing differs from revision ${revision}.`
             : `Library revision ${textOf(answer["revision"])}: ${changed.join(", ")}.`,
         );
+        printResting(verbs, answer);
       }),
     );
 }

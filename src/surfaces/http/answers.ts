@@ -126,7 +126,10 @@ export const drift = z.object({
   causes: z.array(z.object({ rule: z.string(), field: z.string().optional(), tools: z.array(z.string()), text: z.string() })),
   skills: z.array(z.object({ skill: z.string(), standing: standingSchema })),
 });
+/** What a person's word took back, and what rests for it. */
+const takenBack = { changed: z.array(z.string()), resting: z.array(z.object({ skill: z.string(), reason: z.string() })) };
 export const link = lineageLinkSchema;
+export const judgedLink = lineageLinkSchema.extend({ skills: z.object(takenBack) });
 export const links = z.array(lineageLinkSchema);
 export const synced = z.object({
   version: z.int(),
@@ -164,7 +167,7 @@ export const skillHistory = z.array(
 );
 export const skillRemoved = z.object({ removed: z.string(), revision: z.int() });
 export const skillsImported = z.object({ imported: z.array(z.string()), problems, revision: z.int() });
-export const reverted = z.object({ revision: z.int(), changed: z.array(z.string()) });
+export const reverted = z.object({ revision: z.int(), ...takenBack });
 export const lint = problems;
 
 export const graph = z.looseObject({}).describe("Nodes and edges of the dependency graph, in graphology's serialised form.");

@@ -124,9 +124,11 @@ export const catalogRoutes: readonly Route[] = [
       tag: "catalog",
       rights: ["operate"],
       summary:
-        verdict === "confirm" ? "Confirms a lineage link: it counts as certain." : "Rejects a lineage link: it is ignored.",
+        verdict === "confirm"
+          ? "Confirms a lineage link: it counts as certain."
+          : "Rejects a lineage link: it is ignored, and skills that were bound by it go back.",
       body: z.strictObject({ link: name }),
-      answer: answers.link,
+      answer: answers.judgedLink,
       run: (operations, { body, caller }) => operations.judgeLineage(body.link, verdict, caller),
     }),
   ),
