@@ -149,7 +149,9 @@ function newTo(told: readonly Problem[], problems: readonly Problem[]): Problem[
 }
 
 /** What people did to the skill folders while the daemon runs or was down. */
-export async function takeHandEdits(desk: Desk): Promise<readonly Problem[]> {
+export async function takeHandEdits(
+  desk: Pick<Desk, "steward" | "store" | "clock" | "log" | "memory">,
+): Promise<readonly Problem[]> {
   const { written, missing, problems } = await desk.store.readHandEdits();
   const { folders } = desk.memory;
   // What was not taken up lies there still: it is told once, and looked at again when anything moved.

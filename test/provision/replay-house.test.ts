@@ -13,6 +13,7 @@ import type { View } from "../../src/model/facade.js";
 import type { UpstreamLabel } from "../../src/model/ids.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { Caller } from "../../src/model/operations.js";
+import { createMemory } from "../../src/operations/desk.js";
 import { takeHandEdits } from "../../src/operations/library.js";
 import { seedHome } from "../../src/store/seed.js";
 import { answers, startModelServer, type ModelServer } from "../fixtures/model-server.js";
@@ -128,9 +129,7 @@ class Stay {
 
   private deskParts(): Parameters<typeof takeHandEdits>[0] {
     const { steward, store } = this.house;
-    return { steward, store, clock: { now, elapsedMs: () => 0 }, log: () => undefined } as unknown as Parameters<
-      typeof takeHandEdits
-    >[0];
+    return { steward, store, clock: { now, elapsedMs: () => 0 }, log: () => undefined, memory: createMemory() };
   }
 }
 
