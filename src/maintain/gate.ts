@@ -37,6 +37,9 @@ interface GateRule {
   readonly check: (edit: ProposedEdit, written: Skill, context: GateContext) => readonly string[];
 }
 
+/** How the finding ends that a tool waits for a person. */
+export const TOOL_HELD = " is held.";
+
 /** How the finding begins that a skill builds on is not there. */
 export const USES_MISSING = "It uses";
 
@@ -88,7 +91,7 @@ function checkLint(edit: ProposedEdit, written: Skill, context: GateContext): re
 }
 
 function missingTool(need: Requirement, context: GateContext): string[] {
-  if (context.held.has(need.tool)) return [`${need.tool} is held.`];
+  if (context.held.has(need.tool)) return [`${need.tool}${TOOL_HELD}`];
   return context.tools.has(need.tool as ToolKey) || need.optional === true ? [] : [`${need.tool} is not in the catalog.`];
 }
 

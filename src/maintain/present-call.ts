@@ -13,11 +13,11 @@ export interface PresentCall {
   readonly from: ReadonlyMap<string, { readonly seq: number; readonly field: string }>;
 }
 
-type Surroundings = Pick<MaintenanceInput, "departed" | "links"> & { readonly tools: ReadonlyMap<ToolKey, Tool> };
+type Surroundings = Pick<MaintenanceInput, "departed" | "links" | "held"> & { readonly tools: ReadonlyMap<ToolKey, Tool> };
 
 /**
  * The tool itself, or the one that took over from it, with parameters renamed and fixed arguments added. Undefined where nothing did, or
- * several tools; and, unless `any` is asked for, where lineage is not certain.
+ * several tools, or one that is held; and, unless `any` is asked for, where lineage is not certain.
  */
 export function presentCall(
   line: Pick<CallLine, "tool" | "args" | "flows">,
@@ -31,6 +31,7 @@ export function presentCall(
   const next = takeover(around, key, around.links);
   const [only, ...more] = next?.to ?? [];
   const tool = only === undefined || more.length > 0 ? undefined : around.tools.get(only);
+  if (tool !== undefined && around.held?.has(tool.key) === true) return undefined;
   if (next === undefined || tool === undefined || (level === "certain" && next.level !== "certain")) return undefined;
   const renamed = Object.fromEntries(Object.entries(args).map(([name, value]) => [next.params[name] ?? name, value]));
   return { tool, args: { ...renamed, ...next.fixedArguments }, from: sourcesOf(line, args, next.params) };

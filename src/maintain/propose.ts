@@ -19,7 +19,7 @@ import { extractSkills } from "./extract/extract.js";
 import { withArguments } from "./arguments.js";
 import { shorterWays } from "./shorter.js";
 import { mapsSafely, movedParameters, newRequired } from "./mapping.js";
-import { toolSkills } from "./tool-skills.js";
+import { retold, toolSkills } from "./tool-skills.js";
 
 /** All edits for what is due, in the order of skill names. Skills that need none or can have none are not named. */
 export function proposeByRules(input: MaintenanceInput): ProposedEdit[] {
@@ -84,7 +84,9 @@ function rebind(mending: Mending, from: ToolKey, verified: Tool | undefined, inp
   for (const link of next.links)
     mending.evidence.push(`lineage ${link.id} at catalog version ${link.atVersion}: ${link.evidence.join("; ")}`);
   if (added.length > 0) mending.evidence.push(`new required: ${added.join(", ")} — taken from the request; a person should look`);
-  return replaceWith(mending, result.files);
+  const isFixed = Object.keys(next.fixedArguments).length > 0;
+  const files = single === undefined || to.length !== 1 ? result.files : retold(mending.skill, result.files, single, isFixed);
+  return replaceWith(mending, files);
 }
 
 /** The tool is there and takes other arguments: renamed and newly required parameters can be followed, for a person to look at. */

@@ -8,9 +8,10 @@ import type { SkillName, ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { ProposedEdit } from "../model/maintenance.js";
 import type { MaintenanceInput } from "../model/ports.js";
 import { SKILL_LIMITS } from "../model/policy.js";
+import type { Skill } from "../model/skill.js";
 import type { Tool } from "../model/tool.js";
 import { renderBody } from "../skills/body.js";
-import { asName, draftProblems, parseSkill, renderSkill, TIER_PREFIX, type SkillDraft } from "../skills/text.js";
+import { asName, draftProblems, parseSkill, renderSkill, SKILL_PATH, TIER_PREFIX, type SkillDraft } from "../skills/text.js";
 import { propertiesOf, requiredOf } from "./fields.js";
 import { typesOf } from "./mapping.js";
 import { isHonest, sentenceAbout } from "./say.js";
@@ -87,18 +88,33 @@ function freeName(tool: Tool, taken: ReadonlySet<string>): string {
   return `${wanted.slice(0, SKILL_LIMITS.nameChars - 9).replace(/-+$/, "")}-${sha256(tool.key).slice(0, 8)}`;
 }
 
+const EFFECTS = ["Reads only.", "Changes data and may destroy some.", "Changes data."] as const;
+
+/** What the tool may do, in the words of its skill. */
+function effectOf({ annotations }: Tool): string {
+  return annotations.readOnly ? EFFECTS[0] : annotations.destructive ? EFFECTS[1] : EFFECTS[2];
+}
+
+/**
+ * Files of a tool skill that was written here, as they say what its new tool does: the words of the one before would go on promising
+ * its effect. `files`: rewritten to the new tool already. With fixed arguments the new tool's words say too much: only the effect moves.
+ */
+export function retold(skill: Skill, files: Skill["files"], tool: Tool, fixed: boolean): Skill["files"] {
+  if (skill.tier !== "tool" || skill.provenance !== "rules") return files;
+  const anew = fixed ? undefined : written(tool, skill.name, { kind: "modify", cause: "" })?.files?.[SKILL_PATH];
+  if (anew !== undefined) return { ...files, [SKILL_PATH]: anew };
+  const text = files[SKILL_PATH] ?? "";
+  const said = EFFECTS.find((effect) => text.includes(effect));
+  return said === undefined ? files : { ...files, [SKILL_PATH]: text.replaceAll(said, effectOf(tool)) };
+}
+
 function draftFor(tool: Tool, name: string): SkillDraft {
   const required = requiredOf(tool.inputSchema);
   const properties = propertiesOf(tool.inputSchema);
   const sentence = sentenceAbout(tool, SKILL_LIMITS.listedDescriptionChars);
-  const effect = tool.annotations.readOnly
-    ? "Reads only."
-    : tool.annotations.destructive
-      ? "Changes data and may destroy some."
-      : "Changes data.";
   const inputs = required.map((param) => `${param}: ${typesOf(properties[param]).join(" or ") || "any"}, required`);
   const outputs = isJsonObject(tool.outputSchema) ? Object.keys(propertiesOf(tool.outputSchema)) : [];
-  const parts = { whenToUse: `\`${tool.key}\`: ${sentence} ${effect}` };
+  const parts = { whenToUse: `\`${tool.key}\`: ${sentence} ${effectOf(tool)}` };
   const fits = (body: string): boolean => body.length <= SKILL_LIMITS.bodyChars.tool;
   const bodies = [renderBody({ ...parts, inputs }), renderBody(parts), `## When to use\n\`${tool.key}\``];
   return {

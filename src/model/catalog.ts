@@ -94,6 +94,9 @@ export const catalogPinsFormat = defineFormat({
   },
 });
 
+/** How far a definition went that needed nobody's approval: its effect, and what the scan found in it. */
+const measureShape = z.object({ readOnly: z.boolean(), destructive: z.boolean(), findings: z.array(z.string()) });
+
 /** A tool that waits for a person's approval after a safety change. */
 export const holdsFormat = defineFormat({
   kind: "holds",
@@ -111,12 +114,22 @@ export const holdsFormat = defineFormat({
         to: digestsShape,
         reasons: z.array(z.object({ rule: z.string(), text: z.string() })),
         /** What a change is measured by, of the definition last accepted: it may be gone when the tool moves again. */
-        accepted: z.object({ readOnly: z.boolean(), destructive: z.boolean(), findings: z.array(z.string()) }).optional(),
+        accepted: measureShape.optional(),
+        /** The tool that it took over from, where it is measured from that one's definition. */
+        predecessor: z.string().optional(),
       }),
     ),
     approved: z.record(
       z.string(),
-      z.object({ contract: z.string(), text: z.string(), document: z.string(), at: z.string(), by: z.string() }),
+      z.object({
+        contract: z.string(),
+        text: z.string(),
+        document: z.string(),
+        at: z.string(),
+        by: z.string(),
+        /** Of the hold that the approval ended: what the tool is measured from again once contract or text move. */
+        measure: z.object({ from: digestsShape, accepted: measureShape, predecessor: z.string().optional() }).optional(),
+      }),
     ),
     /** Tools whose texts changed and were not looked at yet: served, and marked `review`. */
     review: z.record(z.string(), z.object({ since: z.string(), from: digestsShape, to: digestsShape })),

@@ -109,6 +109,11 @@ export interface DriftAnswer extends Drift {
     readonly tools: readonly string[];
     readonly text: string;
   }[];
+  /** Tools that came or changed between the two and are held now, with why. */
+  readonly held: readonly {
+    readonly tool: string;
+    readonly reasons: readonly { readonly rule: string; readonly text: string }[];
+  }[];
   /** Skills reached by a changed or removed tool, with their present standing. */
   readonly skills: readonly { readonly skill: string; readonly standing: Standing }[];
 }

@@ -186,6 +186,10 @@ export interface MaintenanceInput {
   readonly tools: ReadonlyMap<ToolKey, import("./tool.js").Tool>;
   readonly departed: ReadonlyMap<ToolKey, DepartedTool>;
   readonly links: readonly LineageLink[];
+  /** Tools that wait for a person: no evidence is carried over to them. */
+  readonly held?: ReadonlySet<string>;
+  /** Tools that a person approved although they go further than what they took over from: what it taught is proposed of them at most. */
+  readonly widened?: ReadonlySet<string>;
   readonly skills: ReadonlyMap<SkillName, import("./skill.js").Skill>;
   readonly rejected: ReadonlySet<string>;
   /** Skills that a person pinned, due or not. */

@@ -59,6 +59,9 @@ export async function readDrift(desk: Desk, options: { from?: number; to?: numbe
     ...drift,
     lineage: [...world.lineage.values()].filter((link) => link.atVersion > low && link.atVersion <= high),
     causes: causes(drift),
+    held: Object.entries(world.holds.held).flatMap(([tool, { reasons }]) =>
+      moved.has(tool as ToolKey) && world.catalog.tools.has(tool as ToolKey) ? [{ tool, reasons }] : [],
+    ),
     skills: skills.flatMap((skill) => {
       const standing = world.standings.get(skill);
       return standing === undefined ? [] : [{ skill, standing }];

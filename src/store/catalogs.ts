@@ -33,6 +33,10 @@ export function referredDocuments(
     for (const { document } of Object.values(entry.verified)) remembered.add(document);
   for (const { from, to } of [...Object.values(holds.held), ...Object.values(holds.review)])
     remembered.add(from.document).add(to.document);
+  for (const { document, measure } of Object.values(holds.approved)) {
+    remembered.add(document);
+    if (measure !== undefined) remembered.add(measure.from.document);
+  }
   for (const digest of present) remembered.delete(digest);
   return { present, remembered };
 }

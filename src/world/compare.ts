@@ -51,7 +51,7 @@ export function compareCatalogs(
     drift: { added, removed, changed, changes, unclassified },
     causes: causes(drift),
     lineage,
-    held: heldOn(from, to, changed),
+    held: heldOn(from, to, { changed, lineage }),
     skills: options.world === undefined ? [] : skillsMeeting(options.world, from, to, [...removed, ...changed]),
   };
 }
@@ -95,8 +95,24 @@ function unresolved(tool: string, nearest: Unresolved["nearest"]): TakenOver {
   return { tool, to: [], ...none, params: {}, fixedArguments: {}, evidence: [], nearest };
 }
 
-function heldOn(from: Catalog, to: Catalog, changed: readonly ToolKey[]): { tool: string; text: string }[] {
-  const moved = changed.map((key) => ({ key, before: from.tools.get(key), after: to.tools.get(key) }));
+function heldOn(
+  from: Catalog,
+  to: Catalog,
+  { changed, lineage }: { changed: readonly ToolKey[]; lineage: readonly TakenOver[] },
+): { tool: string; text: string }[] {
+  const heirs = new Map<ToolKey, Tool[]>(changed.map((key) => [key, []]));
+  for (const row of lineage) {
+    const old = from.tools.get(row.tool as ToolKey);
+    for (const key of row.to as readonly ToolKey[])
+      if (old !== undefined && (row.level === "certain" || !from.tools.has(key)))
+        heirs.set(key, [...(heirs.get(key) ?? []), old]);
+  }
+  const moved = [...heirs].map(([key, predecessors]) => ({
+    key,
+    before: from.tools.get(key),
+    after: to.tools.get(key),
+    predecessors,
+  }));
   const holds = nextHolds(emptyHolds, moved, to.time, { holdOnTextChange: false });
   return Object.entries(holds.held).map(([tool, hold]) => ({ tool, text: hold.reasons.map((one) => one.text).join(" ") }));
 }

@@ -1,7 +1,7 @@
 /**
  * What happens to the catalog: listings, configuration, presence, approvals, judged lineage, time.
  */
-import { nextHolds, approveHold } from "../catalog/hold.js";
+import { nextHolds, approveHold, type Moved } from "../catalog/hold.js";
 import { neighboursOf, type Neighbours } from "../catalog/scan.js";
 import { nextManifest } from "../catalog/version.js";
 import { toTool } from "../catalog/intake.js";
@@ -172,11 +172,19 @@ function adoptVerified(draft: Draft, moved: readonly Tool[]): void {
 
 /** Weighs safety of what moved; returns the tools whose hold began or ended. */
 function weighHolds(draft: Draft, before: Known, moved: readonly Tool[], removed: readonly ToolKey[]): ToolKey[] {
-  const weighed = [
-    ...moved.map((after) => ({
-      key: after.key,
-      before: before.catalog.tools.get(after.key) ?? departedTool(before, after.key),
-      after,
+  const heirs = heirsOf(draft.known, before);
+  const after = new Map(moved.map((tool) => [tool.key, tool]));
+  // A tool that did not move itself and now stands for another is weighed as well.
+  for (const key of heirs.keys()) {
+    const tool = draft.known.catalog.tools.get(key);
+    if (tool !== undefined) after.set(key, tool);
+  }
+  const weighed: Moved[] = [
+    ...[...after.values()].map((tool) => ({
+      key: tool.key,
+      before: before.catalog.tools.get(tool.key) ?? departedTool(before, tool.key),
+      after: tool,
+      predecessors: heirs.get(tool.key) ?? [],
     })),
     ...removed.map((key) => ({ key, before: before.catalog.tools.get(key), after: undefined })),
   ];
@@ -188,6 +196,23 @@ function weighHolds(draft: Draft, before: Known, moved: readonly Tool[], removed
   put(draft, { kind: "holds", holds });
   const keys = new Set([...Object.keys(holds.held), ...Object.keys(before.holds.held)]);
   return [...keys].filter((key) => (holds.held[key] === undefined) !== (before.holds.held[key] === undefined)) as ToolKey[];
+}
+
+/**
+ * Tools that this version says took over from others, with the last definitions of those. A tool that was there before is no heir by a
+ * guess: it was accepted for itself.
+ */
+function heirsOf(known: Known, before: Known): Map<ToolKey, Tool[]> {
+  const heirs = new Map<ToolKey, Tool[]>();
+  for (const link of known.lineage.values()) {
+    if (before.lineage.has(link.id) || link.rejected !== undefined) continue;
+    const from = before.catalog.tools.get(link.from as ToolKey) ?? departedTool(before, link.from as ToolKey);
+    if (from === undefined) continue;
+    for (const to of link.to as ToolKey[]) {
+      if (link.level === "certain" || !before.catalog.tools.has(to)) heirs.set(to, [...(heirs.get(to) ?? []), from]);
+    }
+  }
+  return heirs;
 }
 
 /** The names that each upstream may not give orders about, worked out once per upstream. */

@@ -4,7 +4,7 @@
  * Work begun before the world moved is distrusted: an edit whose skill or tools are not what they were when it was proposed is
  * refused, and the skill is simply due again.
  */
-import { gateEdit, USES_MISSING } from "../maintain/gate.js";
+import { gateEdit, TOOL_HELD, USES_MISSING } from "../maintain/gate.js";
 import { differenceOf } from "../maintain/difference.js";
 import type { Event } from "../model/event.js";
 import type { JsonValue } from "../model/json.js";
@@ -16,7 +16,7 @@ import { presentDigests } from "./decide-library.js";
 import { hearLineage } from "./decide-lineage.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
-import { dependants } from "./known.js";
+import { dependants, heldTools } from "./known.js";
 import { dueSkills } from "./due.js";
 import { undoesRevert } from "./reverts.js";
 import { putRevision, type SkillWrite } from "./revise.js";
@@ -92,9 +92,9 @@ function sortOut(
 
 const REVERTED = "A person reverted this skill to the text it has, so this waits for a person's word: accept it, or leave it.";
 
-/** A refusal that only says what an edit builds on is not there (yet) is not the edit's own fault. */
+/** A refusal that only says what an edit builds on is not there (yet), or waits for a person, is not the edit's own fault. */
 function isFinal(refused: Refused): boolean {
-  return !refused.findings.every((finding) => finding.startsWith(USES_MISSING));
+  return !refused.findings.every((finding) => finding.startsWith(USES_MISSING) || finding.endsWith(TOOL_HELD));
 }
 
 function gateContext(
@@ -105,7 +105,7 @@ function gateContext(
   return {
     tools: draft.known.catalog.tools,
     skills: draft.known.library.skills,
-    held: new Set(Object.keys(draft.known.holds.held)),
+    held: heldTools(draft.known),
     pinned: new Set(draft.known.pinned.keys()),
     provenance: (skill) => draft.known.library.lock.skills[skill]?.provenance,
     rejected: new Set(draft.known.rejected.keys()),

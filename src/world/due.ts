@@ -5,6 +5,7 @@ import type { Known } from "./world.js";
 import type { DueSkill, MaintenanceInput, Proof } from "../model/ports.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { Tool } from "../model/tool.js";
+import { heldTools } from "./known.js";
 import { verifiedTool } from "./standings.js";
 
 /** Skills that rest because a tool of theirs moved, and those that need a look. In `rebuild` mode: all. */
@@ -46,6 +47,10 @@ export function maintenanceInput(
     tools: known.catalog.tools,
     departed: known.catalog.departed,
     links: [...known.lineage.values()],
+    held: heldTools(known),
+    widened: new Set(
+      Object.entries(known.holds.approved).flatMap(([key, { measure }]) => (measure?.predecessor === undefined ? [] : [key])),
+    ),
     skills: known.library.skills,
     rejected: new Set(known.rejected.keys()),
     pinned: new Set(known.pinned.keys()),

@@ -8,7 +8,7 @@
 import { takeover } from "../catalog/lineage.js";
 import type { DependencyGraph } from "../graph/graph.js";
 import { skillsNaming } from "../graph/reach.js";
-import type { Catalog } from "../model/catalog.js";
+import type { Catalog, Holds } from "../model/catalog.js";
 import type { Change } from "../model/change.js";
 import { isVerified, type Episode } from "../model/episode.js";
 import type { Calibration } from "../model/experience.js";
@@ -59,21 +59,22 @@ function laterEpisodes(changes: readonly Change[], episodes: ReadonlyMap<string,
 export interface Stage {
   readonly catalog: Catalog;
   readonly lineage: ReadonlyMap<string, LineageLink>;
+  readonly holds: Holds;
   readonly library: Library;
   readonly graph: DependencyGraph;
 }
 
-const presents = new WeakMap<Catalog, { readonly lineage: unknown; readonly present: Present<ToolKey> }>();
+const presents = new WeakMap<Catalog, { readonly lineage: unknown; readonly holds: Holds; readonly present: Present<ToolKey> }>();
 
-/** A remembered tool is itself where it is listed, and what took over from it where it left. */
-export function presentTools({ catalog, lineage }: Stage): Present<ToolKey> {
+/** A remembered tool is itself where it is listed, and what took over from it where it left; not what is held. */
+export function presentTools({ catalog, lineage, holds }: Stage): Present<ToolKey> {
   const remembered = presents.get(catalog);
-  if (remembered?.lineage === lineage) return remembered.present;
+  if (remembered?.lineage === lineage && remembered.holds === holds) return remembered.present;
   const known = new Map<string, readonly ToolKey[]>();
   const follow = (id: string): readonly ToolKey[] => {
     const key = id as ToolKey;
     if (catalog.tools.has(key)) return [key];
-    return takeover(catalog, key, lineage.values())?.to ?? [];
+    return (takeover(catalog, key, lineage.values())?.to ?? []).filter((to) => holds.held[to] === undefined);
   };
   const present: Present<ToolKey> = ({ served }) =>
     served.flatMap((id) => {
@@ -81,7 +82,7 @@ export function presentTools({ catalog, lineage }: Stage): Present<ToolKey> {
       known.set(id, found);
       return found;
     });
-  presents.set(catalog, { lineage, present });
+  presents.set(catalog, { lineage, holds, present });
   return present;
 }
 

@@ -129,6 +129,11 @@ function applyLibraryRevision(known: Known, change: Of<"library-revision">): Kno
   return { ...known, library: libraryFrom(change.record, change.written, known.library), past, definitions };
 }
 
+/** Tools that wait for a person. */
+export function heldTools({ holds }: Pick<Known, "holds">): ReadonlySet<string> {
+  return new Set(Object.keys(holds.held));
+}
+
 /** Document digests that something still refers to: locks, earlier states of skills, holds, and tools that left and may return. */
 export function referredDocuments(known: Pick<Known, "library" | "holds" | "catalog" | "past">): Set<string> {
   const referred = new Set<string>();
@@ -139,6 +144,10 @@ export function referredDocuments(known: Pick<Known, "library" | "holds" | "cata
     for (const { entry } of states) for (const digests of Object.values(entry.verified)) referred.add(digests.document);
   }
   for (const hold of Object.values(known.holds.held)) referred.add(hold.from.document).add(hold.to.document);
+  for (const { document, measure } of Object.values(known.holds.approved)) {
+    referred.add(document);
+    if (measure !== undefined) referred.add(measure.from.document);
+  }
   for (const review of Object.values(known.holds.review)) referred.add(review.from.document);
   for (const departed of known.catalog.departed.values()) referred.add(departed.document);
   return referred;

@@ -16,6 +16,7 @@ import { assembleView } from "../provision/assemble.js";
 import { decideByRules } from "../provision/choose.js";
 import { buildSkillIndex, moveSkillIndex, searchSkills } from "../retrieve/skills.js";
 import { parseSkill } from "../skills/text.js";
+import { heldTools } from "./known.js";
 import { complete, gather } from "./turn.js";
 import type { World } from "./world.js";
 
@@ -32,7 +33,12 @@ const REACH = 10;
 
 export function frozenQueries(world: World, proofs: readonly Proof[]): FrozenQuery[] {
   const byTask = new Map<string, FrozenQuery>();
-  const around = { tools: world.catalog.tools, departed: world.catalog.departed, links: [...world.lineage.values()] };
+  const around = {
+    tools: world.catalog.tools,
+    departed: world.catalog.departed,
+    links: [...world.lineage.values()],
+    held: heldTools(world),
+  };
   for (const { evidence, weight } of proofs) {
     const { outcome, task, episode, calls } = evidence;
     if (weight !== "verified" || outcome.outcome !== "success" || task.trim() === "") continue;

@@ -361,6 +361,7 @@ export function fakeOperations(
       unclassified: 0,
       lineage: [link],
       causes: [],
+      held: [],
       skills: [],
     }),
     lineage: async () => [link],

@@ -20,7 +20,7 @@ import { draftOf, nameFor } from "./draft.js";
 import { mergeNeeds, signatureOf, type Candidate } from "./merge.js";
 import { needsOf, type Need } from "./needs.js";
 import { planFor, shapesOf } from "./plans.js";
-import { traceOf, type Trace } from "./trace.js";
+import { traceOf, type Trace, type TracedCall } from "./trace.js";
 
 /** Was this edit taught by runs, rather than by the catalog? */
 export function isLearnt(edit: Pick<ProposedEdit, "cause">): boolean {
@@ -119,7 +119,8 @@ function editFor(library: Library, ending: string, way: Candidate, ground: Groun
   const isProven = way.support >= EXTRACTION.supportLeast;
   const same = present.find((skill) => waySignature(skill) === way.signature);
   const anew = isProven ? (same ?? present.find(ground.isAnew)) : same;
-  if (anew !== undefined && ground.isAnew(anew)) return rewritten(library, draftOf(way, anew.name), way);
+  if (anew !== undefined && ground.isAnew(anew))
+    return rewritten(library, draftOf(way, anew.name), { ...way, runs: way.needs.map((need) => need.calls) });
   if (same !== undefined) return undefined;
   const failed = ground.failures.get(way.signature) ?? 0;
   const evidence = [
@@ -150,19 +151,27 @@ function editFor(library: Library, ending: string, way: Candidate, ground: Groun
   const cause = isProven
     ? `E1: ${way.support} verified runs did this the same way`
     : `E2: ${way.claims} claims agree; nobody verified them`;
-  return edit(draft, { kind: own === undefined ? "add" : "modify", cause, evidence, certain: isProven });
+  const certain = isProven && !isWidened(way.needs.map((need) => need.calls));
+  return edit(draft, { kind: own === undefined ? "add" : "modify", cause, evidence, certain });
+}
+
+type Runs = readonly (readonly TracedCall[])[];
+
+/** Runs of a tool that could do less prove nothing certain of the one that took over from it. */
+function isWidened(runs: Runs): boolean {
+  return runs.some((calls) => calls.some((call) => call.isWidened));
 }
 
 /** The skill as the evidence of today has it; undefined where it says just that already. */
 function rewritten(
   library: Library,
   draft: SkillDraft | undefined,
-  from: { signature: string; support: number },
+  from: { signature: string; support: number; runs: Runs },
 ): ProposedEdit | undefined {
   if (draft === undefined || from.support < EXTRACTION.supportLeast) return undefined;
   const evidence = [`${from.support} verified runs are written anew: ${from.signature}`];
   const cause = `R1: written anew from ${from.support} verified runs`;
-  const made = edit(draft, { kind: "modify", cause, evidence, certain: true });
+  const made = edit(draft, { kind: "modify", cause, evidence, certain: !isWidened(from.runs) });
   const before = library.get(draft.name as SkillName);
   const isSame = made?.files !== undefined && before !== undefined && sameFiles(made.files, before.files);
   return isSame ? undefined : made;
@@ -205,9 +214,10 @@ function planEdits(library: Library, tasks: readonly { trace: Trace; needs: read
     for (const plan of plans) if (isAnew(plan)) taken.delete(plan.name);
     const draft = planFor(shape, { skillFor, others, taken });
     if (draft === undefined) continue;
+    const runs = shape.tasks.map((task) => task.trace.calls);
     const same = known.get(usesOf(draft.contract.uses));
     if (same !== undefined) {
-      const again = isAnew(same) ? rewritten(library, { ...draft, name: same.name }, shape) : undefined;
+      const again = isAnew(same) ? rewritten(library, { ...draft, name: same.name }, { ...shape, runs }) : undefined;
       if (again !== undefined && !edits.some((one) => one.skill === same.name)) edits.push(again);
       continue;
     }
@@ -217,7 +227,7 @@ function planEdits(library: Library, tasks: readonly { trace: Trace; needs: read
       kind: "add",
       cause: `E3: ${shape.support} verified tasks have this shape`,
       evidence,
-      certain: true,
+      certain: !isWidened(runs),
     });
     if (made !== undefined) edits.push(made);
   }

@@ -15,6 +15,8 @@ export interface TracedCall extends PresentCall {
   /** Number in its episode: what a contract cites. */
   readonly seq: number;
   readonly isRead: boolean;
+  /** Made of a call of another tool that could do less. */
+  readonly isWidened: boolean;
 }
 
 export interface Trace {
@@ -22,7 +24,10 @@ export interface Trace {
   readonly calls: readonly TracedCall[];
 }
 
-export function traceOf(proof: Proof, around: Pick<MaintenanceInput, "tools" | "departed" | "links">): Trace {
+export function traceOf(
+  proof: Proof,
+  around: Pick<MaintenanceInput, "tools" | "departed" | "links" | "held" | "widened">,
+): Trace {
   const calls: TracedCall[] = [];
   const seen = new Set<string>();
   for (const line of proof.evidence.calls) {
@@ -31,7 +36,8 @@ export function traceOf(proof: Proof, around: Pick<MaintenanceInput, "tools" | "
     const same = `${mapped.tool.key} ${canonicalJson(mapped.args)}`;
     if (seen.has(same)) continue;
     seen.add(same);
-    calls.push({ seq: line.seq, ...mapped, isRead: looksOnly(mapped.tool) });
+    const isWidened = mapped.tool.key !== line.tool && around.widened?.has(mapped.tool.key) === true;
+    calls.push({ seq: line.seq, ...mapped, isRead: looksOnly(mapped.tool), isWidened });
   }
   return { proof, calls };
 }

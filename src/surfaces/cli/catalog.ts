@@ -263,6 +263,12 @@ function printDrift(verbs: Verbs, drift: JsonObject): void {
   if (links.length > 0) print.line({ text: "Lineage", colour: "bold" });
   for (const link of links)
     print.line(`  ${textOf(link["from"])} → ${textsOf(link["to"]).join(" + ")} (${textOf(link["kind"])}, `, levelOf(link), ")");
+  const held = listOf(drift["held"]);
+  if (held.length > 0) print.line({ text: "Held until a person approves", colour: "red" });
+  for (const row of held) {
+    for (const reason of listOf(row["reasons"]))
+      print.line(`  ${textOf(reason["rule"]).padEnd(3)} ${textOf(row["tool"])}: ${textOf(reason["text"])}`);
+  }
   const skills = listOf(drift["skills"]).filter(
     (row) => objectOf(row["standing"])["standing"] !== "active" || objectOf(row["standing"])["needsReview"] === true,
   );
@@ -273,7 +279,7 @@ function printDrift(verbs: Verbs, drift: JsonObject): void {
 /** 0 compatible · 10 needs review · 11 skills would rest · 12 safety; the highest wins. */
 function driftExit(drift: JsonObject): number {
   const changes = listOf(drift["changes"]);
-  if (changes.some((change) => change["rule"] === "A1")) return EXIT.safety;
+  if (listOf(drift["held"]).length > 0 || changes.some((change) => change["rule"] === "A1")) return EXIT.safety;
   if (listOf(drift["skills"]).some((row) => objectOf(row["standing"])["standing"] === "inactive")) return EXIT.inactive;
   const looked = new Set(["T1", "T3", "D1", "D2", "A2", "A3"]);
   if (

@@ -124,6 +124,9 @@ export const drift = z.object({
   unclassified: z.int(),
   lineage: z.array(lineageLinkSchema),
   causes: z.array(z.object({ rule: z.string(), field: z.string().optional(), tools: z.array(z.string()), text: z.string() })),
+  held: z
+    .array(z.object({ tool: z.string(), reasons: z.array(z.object({ rule: z.string(), text: z.string() })) }))
+    .describe("Tools that came or changed between the two and are held now, with why."),
   skills: z.array(z.object({ skill: z.string(), standing: standingSchema })),
 });
 /** What a person's word took back, and what rests for it. */
