@@ -19,9 +19,10 @@ import type { Print } from "./host/print.js";
 import { starterHome } from "./host/starter.js";
 import { LAST_VERSION } from "./lab/worlds/shop/catalogs.js";
 import { Fault } from "./model/fault.js";
+import type { ManagerStatus } from "./model/ports.js";
 import { demoFormat } from "./model/lab.js";
 import { collectSkills } from "./exchange/collect.js";
-import { handOut } from "./exchange/handout.js";
+import { handOut, outsideOf } from "./exchange/handout.js";
 import { readDaemon, readOperatorToken } from "./store/daemon.js";
 import { asking } from "./surfaces/cli/asking.js";
 import {
@@ -69,7 +70,7 @@ export function createCliPorts(around: Surroundings): CliPorts {
     findSkills: (options) => collectSkills(around, options),
     readText: (path) => readText(resolve(around.cwd, path)),
     writeText: (path, text) => writeFile(resolve(around.cwd, path), text),
-    handOut: (path, skills) => handOut(resolve(around.cwd, path), skills),
+    handOut: (path, skills, home) => handOut(outsideOf(homeOf(home), resolve(around.cwd, path)), skills),
   };
 }
 
@@ -195,7 +196,9 @@ async function doctor(around: Surroundings, home: string): Promise<DoctorLine[]>
       const health = (await access.ask("GET", "/v1/health")) as {
         problems?: { where: string; text: string }[];
         retrieval?: { vectors: string; fine?: boolean };
+        manager?: ManagerStatus;
       };
+      if (health.manager !== undefined) lines.push(managerLine(health.manager));
       const vectors = health.retrieval?.vectors ?? "";
       if (vectors !== "") lines.push({ ok: health.retrieval?.fine === false ? "warn" : true, what: "vectors", text: vectors });
       for (const problem of health.problems ?? [])
@@ -223,6 +226,14 @@ async function doctor(around: Surroundings, home: string): Promise<DoctorLine[]>
     });
   }
   return lines;
+}
+
+function managerLine({ kind, model, state, why, againAt }: ManagerStatus): DoctorLine {
+  if (kind === "rules") return { ok: true, what: "manager", text: "rules" };
+  const again = againAt === undefined ? "" : `; asked again from ${againAt}`;
+  const reason = why === undefined ? "" : `: ${why}${again}; rules decide meanwhile`;
+  const text = `${kind}, model ${model ?? ""}, ${state === "not asked" ? "not asked since the start" : state}${reason}`;
+  return { ok: why === undefined ? true : "warn", what: "manager", text };
 }
 
 async function readText(path: string): Promise<string> {

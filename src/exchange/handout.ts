@@ -5,19 +5,39 @@
  * as it is and named. The record is written first with both what was and what will be ours, so that a process that dies in between
  * leaves no copy that nobody knows.
  */
-import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { sha256 } from "../catalog/canonical.js";
 import { ensureFolder, errorCode, nodeFiles, writeAtomic, type Files } from "../host/files.js";
 import { isDotPath, pathProblem } from "../host/paths.js";
 import { handoutFormat, type Handout } from "../model/handout.js";
 import type { Problem } from "../model/problem.js";
 import { renderDocument } from "../store/documents.js";
-import { CliFault, type HandedOut } from "../surfaces/cli/access.js";
+import { CliFault, EXIT, type HandedOut } from "../surfaces/cli/access.js";
 
 const RECORD = ".steward-handout.json";
 
 type Texts = Readonly<Record<string, string>>;
+
+/** `root`, where it does not lie in the home; throws CliFault where it does: there skills are the library's own. */
+export function outsideOf(home: string, root: string): string {
+  const [from, to] = [realPath(home), realPath(root)];
+  if (to !== from && !to.startsWith(from.endsWith(sep) ? from : `${from}${sep}`)) return root;
+  throw new CliFault(
+    `${root} lies in the home ${home}, whose skills are the library's own; name a folder of a client outside of it.`,
+    EXIT.usage,
+  );
+}
+
+/** Through links, as far as the path is there. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realPath(above), basename(path));
+  }
+}
 
 export async function handOut(
   root: string,

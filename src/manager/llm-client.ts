@@ -14,7 +14,7 @@
 import { cleanText } from "../catalog/clean.js";
 import { redact } from "../host/redact.js";
 import type { JsonObject } from "../model/json.js";
-import type { Clock } from "../model/ports.js";
+import type { Clock, ManagerStatus } from "../model/ports.js";
 import { countTokens } from "../provision/tokens.js";
 import { addSpent, NOTHING_SPENT, type Spent } from "./budget.js";
 import { openLadder } from "./ladder.js";
@@ -43,6 +43,8 @@ export type Reply<Answer> =
 
 export interface Endpoint {
   ask<Answer>(question: Question<Answer>, terms: Terms): Promise<Reply<Answer>>;
+  /** How it was met last. */
+  standing(): Pick<ManagerStatus, "state" | "why" | "againAt">;
 }
 
 export type Say = (level: "info" | "warn" | "error", text: string, data?: Record<string, unknown>) => void;
@@ -66,8 +68,18 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
   const ladder = openLadder({ ...options, nowMs: () => Date.parse(clock.now()), forgetMs: limits.ladderForgetMs });
   const send = openSender({ ...options, answerBytes: limits.answerBytes });
   const standing = openStanding(limits, clock);
+  /** The last question's end; nothing before the first. */
+  let last: { readonly why: string | undefined } | undefined;
 
   return {
+    standing() {
+      if (last === undefined) return { state: "not asked" };
+      if (last.why === undefined) return { state: "reachable" };
+      const ms = standing.restsMs();
+      if (ms === 0) return { state: "refused", why: last.why };
+      return { state: "resting", why: last.why, againAt: new Date(Date.parse(clock.now()) + ms).toISOString() };
+    },
+
     async ask(question, terms) {
       const asked: Asked = { model, prompt: question.prompt, form: question.form, answerTokens: question.answerTokens };
       const until = clock.elapsedMs() + terms.withinMs;
@@ -75,6 +87,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
       let spent = NOTHING_SPENT;
       const fail = ({ fault, why, said }: Failure): Reply<never> => {
         tell(fault, why, said);
+        if (fault !== "resting") last = { why };
         return { kind: "failed", fault, why, spent };
       };
       const late = (): Reply<never> => {
@@ -117,6 +130,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
         if (verdict.kind === "again") attempt = verdict.attempt;
         else {
           ladder.worked(attempt.dialect);
+          last = { why: undefined };
           return { kind: "answered", answer: verdict.answer, spent };
         }
       }

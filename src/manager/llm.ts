@@ -52,6 +52,7 @@ export function createLlm(options: LlmOptions): LlmManager {
   const run = { endpoint, limits, account, secrets, model, memory, clock, log };
   return {
     name: "llm",
+    status: () => ({ kind: "llm", model, ...endpoint.standing() }),
     decideView: viewDecider({ endpoint, rules, limits, account, secrets, log }),
     matchLineage: lineageMatcher(run),
     proposeEdits: editProposer({ ...run, rules, applyChecked: options.applyChecked ?? false }),

@@ -19,6 +19,7 @@ export function createRules(
 ): Manager {
   return {
     name: "rules",
+    status: () => ({ kind: "rules", state: "reachable" }),
     decideView: (candidates: ViewCandidates) => Promise.resolve(decideByRules(candidates)),
     // What rules know of takeovers stands in the links already; a proposed one is what they cannot decide.
     matchLineage: () => Promise.resolve({ verdicts: [], unjudged: [], tokens: 0 }),

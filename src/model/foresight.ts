@@ -56,7 +56,7 @@ export interface ForeseenSkill {
   readonly successors: readonly ForeseenSuccessor[];
   /** What `steward maintain` would do then: apply, propose to a person, or be refused by its own gate; absent: nothing. */
   readonly maintenance?: {
-    readonly how: "applied" | "proposed" | "refused";
+    readonly how: "applied" | "left" | "proposed" | "refused";
     readonly cause: string;
     readonly findings: readonly string[];
   };

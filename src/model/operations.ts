@@ -30,7 +30,7 @@ import type {
   MaintenanceReport,
   MaintenanceRun,
 } from "./maintenance.js";
-import type { CallOptions, UpstreamStatus } from "./ports.js";
+import type { CallOptions, ManagerStatus, UpstreamStatus } from "./ports.js";
 import type { Problem } from "./problem.js";
 import type { Reach } from "./reach.js";
 import type { ImportAnswer, ImportRequest } from "./recorded.js";
@@ -173,6 +173,8 @@ export interface Health {
   readonly problems: readonly Problem[];
   /** `fine`: false where somebody should look at what `vectors` says. */
   readonly retrieval: { readonly vectors: string; readonly fine: boolean };
+  /** Who decides views and edits. */
+  readonly manager: ManagerStatus;
 }
 /** What a person's word took back: the skills that changed, and why any of them, or of what uses them, rests now. */
 export interface TakenBack {

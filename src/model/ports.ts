@@ -102,9 +102,21 @@ export interface Chance {
   id(prefix: string): string;
 }
 
+/** Where decisions come from. `refused`: the endpoint took no question; `resting`: it is left alone until `againAt`. */
+export interface ManagerStatus {
+  readonly kind: "rules" | "llm";
+  readonly model?: string | undefined;
+  readonly state: "reachable" | "refused" | "resting" | "not asked";
+  /** The last fault, in our own words. */
+  readonly why?: string | undefined;
+  readonly againAt?: Instant | undefined;
+}
+
 /** The six decisions that need judgement. `rules` answers at once; `llm` falls back to `rules`, visibly. */
 export interface Manager {
   readonly name: "rules" | "llm";
+  /** Who decides, and how its endpoint was met last; immediate, asks nobody. */
+  status(): ManagerStatus;
   /** Plan, skills and tools of a view, chosen among candidates. */
   decideView(input: ViewCandidates): Promise<ViewDecisions>;
   /** Verdicts on proposed takeovers; where there is nobody to judge, none. */

@@ -35,6 +35,7 @@ export function healthOf(desk: Desk, reach?: Reach): Health {
       reach,
     ),
     retrieval: { vectors: desk.embedder.status(), fine: desk.embedder.isFine() },
+    manager: desk.manager.status(),
   };
 }
 

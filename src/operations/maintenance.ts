@@ -36,11 +36,23 @@ export function maintain(desk: Desk, options: MaintenanceOptions, tell?: Tell): 
     await desk.steward.settled();
     const world = desk.steward.world();
     const { event } = await propose(desk, world, { id, options, step, told: isFrozen });
+    requireAccepted(world, event);
     step("library", 0, 1);
     if (isFrozen) return { ...outlookOf(world, { ...event, dryRun: true }).report, mode: "frozen" };
     const answer = await desk.steward.post(event);
     return answer["report"] as unknown as MaintenanceReport;
   });
+}
+
+/** A name that neither a skill nor a proposal has accepts nothing: it is told before anything is applied. */
+function requireAccepted(world: World, { accept, edits }: Proposed): void {
+  const known = new Set<string>([...world.library.skills.keys(), ...edits.map(({ skill }) => skill)]);
+  const unknown = accept.filter((name) => name !== "*" && !known.has(name));
+  if (unknown.length > 0)
+    throw new Fault(
+      "input-invalid",
+      `\`accept\` names ${unknown.join(", ")}, which no skill of the library and no proposal is; a dry run shows what is proposed.`,
+    );
 }
 
 /** Every mode on the same moment, as it would be decided; nothing is posted, so nothing is applied or kept. */
@@ -138,7 +150,7 @@ async function propose(
     findings,
     lineage: looks.verdicts,
     unjudged: looks.unjudged,
-    notes: [...notesOn(proofs), ...notesOnProbes(prober)],
+    notes: [...notesOn(proofs), ...notesOnProbes(prober), ...(isFrozen ? [] : notesOnManager(desk))],
     tokens,
   };
   return { event, proofs };
@@ -200,6 +212,14 @@ function notesOn(proofs: readonly Proof[]): string[] {
   return [
     `${claims.length} episodes end in an agent's own claim of success (${agents === 1 ? "one agent" : `${agents} agents`}) and were not verified: nothing is applied on their word. \`steward episodes verify\` makes one evidence.`,
   ];
+}
+
+/** A run whose configured model did not answer was a run by rules: whoever reads its report has to know. */
+function notesOnManager(desk: Desk): string[] {
+  const { kind, model, state, why, againAt } = desk.manager.status();
+  if (kind === "rules" || state === "reachable" || state === "not asked") return [];
+  const again = againAt === undefined ? "" : ` It is asked again from ${againAt}.`;
+  return [`Rules decided where the model ${model ?? ""} should have: ${why ?? state}.${again}`];
 }
 
 function notesOnProbes(prober: Prober | undefined): string[] {

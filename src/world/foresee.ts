@@ -214,10 +214,11 @@ function successorOf(world: World, key: ToolKey): ForeseenSuccessor | undefined 
 
 function maintenanceOf(report: Foresight["maintenance"], name: SkillName): ForeseenSkill["maintenance"] {
   for (const how of ["applied", "proposed", "refused"] as const) {
-    const edit = report[how].find((one) => one.skill === name);
+    const edit = report[how].find((one) => one.skill === name && one.kind !== "skip");
     if (edit !== undefined) return { how, cause: edit.cause, findings: "findings" in edit ? edit.findings : [] };
   }
-  return undefined;
+  const left = report.applied.find((one) => one.skill === name);
+  return left === undefined ? undefined : { how: "left", cause: left.cause, findings: [] };
 }
 
 /** Lines of the skill's files that name what causes it; the first line where none does. */

@@ -493,6 +493,7 @@ export function fakeOperations(
       upstreams: upstreams.map((upstream) => ({ label: upstream.label, presence: upstream.state ?? "up" })),
       problems: [],
       retrieval: { vectors: "none", fine: true },
+      manager: { kind: "rules" as const, state: "reachable" as const },
     }),
   };
   return fake as unknown as Fake;

@@ -60,7 +60,12 @@ export interface CliPorts {
   /** Writes one file where the user says; throws where it cannot. */
   writeText(path: string, text: string): Promise<void>;
   /** Brings a client's skill folder to exactly these skills of ours; leaves everything else in it alone. */
-  handOut(path: string, skills: Readonly<Record<string, Readonly<Record<string, string>>>>): Promise<HandedOut>;
+  handOut(
+    path: string,
+    skills: Readonly<Record<string, Readonly<Record<string, string>>>>,
+    /** As given by `--home`: nothing is handed out into it. */
+    home: string | undefined,
+  ): Promise<HandedOut>;
 }
 
 /** What became of a move of the sample shop. */

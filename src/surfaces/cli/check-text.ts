@@ -85,7 +85,12 @@ function successorText(next: ForeseenSuccessor): string {
   return `${next.tool} → ${next.to.join(" + ")} (${next.kind}, ${next.level})${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
 }
 
-const HOW = { applied: "would apply", proposed: "would propose to a person", refused: "would refuse" } as const;
+const HOW = {
+  applied: "would apply",
+  left: "would look and leave it",
+  proposed: "would propose to a person",
+  refused: "would refuse",
+} as const;
 
 function maintenanceText({ how, cause, findings }: NonNullable<ForeseenSkill["maintenance"]>): string {
   return `maintenance ${HOW[how]}: ${cause}${findings.length > 0 ? ` — ${findings.join(" ")}` : ""}`;

@@ -105,7 +105,11 @@ function printReport(verbs: Verbs, report: JsonObject): void {
         print.line({ text: `      ${line}`, colour: line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim" });
     }
   };
-  edits(report["dryRun"] === true ? "Would apply" : "Applied", listOf(report["applied"]));
+  const done = listOf(report["applied"]);
+  // A skip is a look that came to nothing, not help.
+  const [applied, left] = [done.filter(isEdit), done.filter((row) => !isEdit(row))];
+  edits(report["dryRun"] === true ? "Would apply" : "Applied", applied);
+  edits("Looked at, left", left);
   edits("Proposed, for a person to look at", listOf(report["proposed"]));
   edits("Refused by the gate", listOf(report["refused"]));
   const looks = listOf(report["lineage"]);
@@ -120,6 +124,10 @@ function printReport(verbs: Verbs, report: JsonObject): void {
   if (resting.length > 0) print.line({ text: "Still resting", colour: "bold" });
   for (const row of resting) print.line(`  ${textOf(row["skill"])}: ${textOf(row["reason"])}`);
   if (listOf(report["applied"]).length === 0 && resting.length === 0) print.line("Nothing is due.");
+}
+
+function isEdit(row: JsonObject): boolean {
+  return textOf(row["kind"]) !== "skip";
 }
 
 function printLook(verbs: Verbs, look: JsonObject): void {

@@ -143,7 +143,7 @@ export function addSkillVerbs(verbs: Verbs): void {
           const skill = objectOf(await access.ask("GET", `/v1/skills/${encodeURIComponent(name)}`));
           active[name] = objectOf(skill["files"]) as Record<string, string>;
         }
-        const { written, removed, problems } = await ports.handOut(dir, active);
+        const { written, removed, problems } = await ports.handOut(dir, active, verbs.home());
         for (const { where, text } of problems) print.note({ text: `${where}: ${text}`, colour: "yellow" });
         if (verbs.json()) print.json({ exported: written, removed, problems, to: dir });
         else {

@@ -220,5 +220,12 @@ export const health = z.object({
   upstreams: z.array(z.object({ label: z.string(), presence: z.string() })),
   problems,
   retrieval: z.object({ vectors: z.string(), fine: z.boolean() }),
+  manager: z.object({
+    kind: z.enum(["rules", "llm"]),
+    model: z.string().optional(),
+    state: z.enum(["reachable", "refused", "resting", "not asked"]),
+    why: z.string().optional(),
+    againAt: z.string().optional(),
+  }),
 });
 export const keptResult = z.object({ mimeType: z.string(), text: z.string() });
