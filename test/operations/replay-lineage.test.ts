@@ -129,9 +129,13 @@ describe("a takeover tried on recorded calls", () => {
     expect((await linkOf(desk.house)).confirmed).toBeUndefined();
   });
 
-  it("is tried where the configuration says that the tool only reads, and never in a dry run", async () => {
+  it("is tried where the configuration says that the tool only reads, once its hold is ended, and never in a dry run", async () => {
     const desk = await taughtDesk({ ...PROBING, upstreams: { desk: { readOnlyTools: ["ticket_lookup"] } } });
     await desk.become("v2-writes");
+    // By its own word it may write, as the tool before it could not: it is held, and what is held is not called.
+    await maintain(desk.house);
+    expect(desk.calls()).toEqual([]);
+    await desk.house.operations.approveTool({ tool: "desk/ticket_lookup" }, person);
     await maintain(desk.house, { dryRun: true });
     expect(desk.calls()).toEqual([]);
     await maintain(desk.house);
