@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { House } from "../../../src/compose.js";
-import type { JsonObject, JsonValue } from "../../../src/model/json.js";
-import type { MaintenanceReport } from "../../../src/model/maintenance.js";
-import type { CheckAnswer } from "../../../src/surfaces/cli/access.js";
-import { questionId } from "../../../src/world/samples.js";
-import { closeHouses, list } from "../../house.js";
-import { cancelOrder, findOrders, maintain, refundOrder, run, shopHouse, teach } from "../../maintain/runs.js";
-import { openDesk, type Desk } from "./stand.js";
+import type { House } from "../../src/compose.js";
+import type { JsonObject, JsonValue } from "../../src/model/json.js";
+import type { MaintenanceReport } from "../../src/model/maintenance.js";
+import type { CheckAnswer } from "../../src/surfaces/cli/access.js";
+import { questionId } from "../../src/world/samples.js";
+import { closeHouses, list } from "../house.js";
+import { cancelOrder, findOrders, maintain, refundOrder, run, shopHouse, teach } from "../maintain/runs.js";
+import { openDesk, type Desk } from "../surfaces/cli/stand.js";
 
 let desk: Desk;
 beforeEach(async () => {
