@@ -97,8 +97,11 @@ export function proposeWords(
   return typed.flatMap(({ word, plain }) => {
     const most = plain.length >= LONG_WORD ? 2 : 1;
     const near: { other: string; slips: number }[] = [];
-    for (const other of known) {
+    const letters = lettersOf(plain);
+    for (let i = 0; i < known.words.length; i++) {
+      const other = known.words[i] ?? "";
       if (Math.abs(other.length - plain.length) > most) continue;
+      if (bitsIn(letters ^ (known.letters[i] ?? 0)) > 2 * most) continue;
       const slips = slipsBetween(plain, other, most);
       if (slips <= most) near.push({ other, slips });
     }
@@ -113,7 +116,7 @@ export function proposeWords(
 }
 
 const wordsOfTool = new WeakMap<Tool, readonly string[]>();
-const knownOf = new WeakMap<Bm25fIndex<IndexedTool>, ReadonlySet<string>>();
+const knownOf = new WeakMap<Bm25fIndex<IndexedTool>, KnownWords>();
 
 /** What is asked for with each unknown word put right; undefined where one of them has no or more than one proposal. */
 export function corrected(need: string, words: readonly string[], proposed: readonly Proposal[]): string | undefined {
@@ -127,8 +130,14 @@ export function corrected(need: string, words: readonly string[], proposed: read
   return need.replace(WRITTEN, (run) => meant.get(run.toLowerCase()) ?? run);
 }
 
+interface KnownWords {
+  readonly words: readonly string[];
+  /** Of the same place: see lettersOf. */
+  readonly letters: Int32Array;
+}
+
 /** Whole words of live tools' names, titles, servers and parameters; worked out when something is asked for in vain. */
-function knownWords(index: Bm25fIndex<IndexedTool>): ReadonlySet<string> {
+function knownWords(index: Bm25fIndex<IndexedTool>): KnownWords {
   let known = knownOf.get(index);
   if (known !== undefined) return known;
   const all = new Set<string>();
@@ -145,9 +154,27 @@ function knownWords(index: Bm25fIndex<IndexedTool>): ReadonlySet<string> {
     }
     for (const word of words) all.add(word);
   }
-  known = all;
+  const words = [...all];
+  known = { words, letters: Int32Array.from(words, lettersOf) };
   knownOf.set(index, known);
   return known;
+}
+
+/**
+ * Which letters a word has, a bit for each (letters of other scripts share bits). A slip of typing moves two bits at most, so that
+ * nearly all words can be passed over without counting slips.
+ */
+export function lettersOf(word: string): number {
+  let letters = 0;
+  for (let i = 0; i < word.length; i++) letters |= 1 << (word.charCodeAt(i) & 31);
+  return letters;
+}
+
+/** How many bits are set. */
+export function bitsIn(letters: number): number {
+  let count = 0;
+  for (let rest = letters; rest !== 0; rest &= rest - 1) count += 1;
+  return count;
 }
 
 /** Letters left out, put in, changed, or two neighbours exchanged, as few as will do; more than `most` is told as `most` + 1. */

@@ -5,7 +5,7 @@ import { searchSkills, buildSkillIndex } from "../../src/retrieve/skills.js";
 import { stem } from "../../src/retrieve/stem.js";
 import { tokenise } from "../../src/retrieve/tokens.js";
 import { buildToolIndex, searchTools } from "../../src/retrieve/tools.js";
-import { slipsBetween } from "../../src/retrieve/unmatched.js";
+import { bitsIn, lettersOf, slipsBetween } from "../../src/retrieve/unmatched.js";
 import { REQUEST_WORDS, STOP_WORDS } from "../../src/retrieve/words.js";
 import { ECOSYSTEM, skill, tool } from "./made.js";
 
@@ -122,6 +122,18 @@ describe("a slip of typing that leaves nothing to be found", () => {
     expect(searchTools(index, "weather stcok", { limit: 5 }).proposed).toEqual([]);
     expect(searchTools(index, "quantum", { limit: 5 }).proposed).toEqual([]);
     expect(searchTools(index, "stcok stcok", { limit: 5 }).proposed).toHaveLength(1);
+  });
+
+  it("moves two letters of a word at most: words whose letters are further apart need not be looked at", () => {
+    const word = fc.string({ unit: fc.constantFrom(..."abcdefgхц字ü"), maxLength: 9 });
+    fc.assert(
+      fc.property(word, word, (one, other) => {
+        const slips = slipsBetween(one, other, 20);
+        expect(bitsIn(lettersOf(one) ^ lettersOf(other))).toBeLessThanOrEqual(2 * slips);
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(bitsIn(lettersOf("order") ^ lettersOf("stock"))).toBeGreaterThan(4);
   });
 
   it("is one letter left out, put in, changed, or two exchanged", () => {
