@@ -1,14 +1,7 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import {
-  embeds,
-  fails,
-  startEmbeddingsServer,
-  type EmbeddingsServer,
-  type Model,
-  type Mood,
-} from "../fixtures/embeddings-server.js";
+import { embeds, fails, type Model, type Mood } from "../fixtures/embeddings-server.js";
 import { ECOSYSTEM } from "../retrieve/made.js";
-import { forgetHomes, kitOn, type Kit, type KitOptions } from "./embeddings-kit.js";
+import { closeSets, forgetHomes, set } from "./embeddings-kit.js";
 
 const MODEL: Model = { dimension: 64, same: [["umbrella", "rain", "weather", "forecast"]] };
 /** No pause ends within a test. */
@@ -20,16 +13,7 @@ const refusing =
     (isRefused(request) ? fails(status, message) : embeds(MODEL))(request, response);
 const listOf = (input: unknown): unknown[] => (Array.isArray(input) ? input : [input]);
 
-const open: { stop(): Promise<void> }[] = [];
-async function set(mood: Mood, options: KitOptions = {}): Promise<{ server: EmbeddingsServer; kit: Kit }> {
-  const server = await startEmbeddingsServer(mood);
-  const kit = await kitOn(server, options);
-  open.push(kit, { stop: () => server.close() });
-  return { server, kit };
-}
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.stop();
-});
+afterEach(closeSets);
 afterAll(forgetHomes);
 
 describe("texts that an endpoint refused", () => {

@@ -9,14 +9,13 @@ import {
   embedsInTurn,
   embedsNoisily,
   hangs,
-  startEmbeddingsServer,
   vectorOf,
   type EmbeddingsServer,
   type Model,
   type Mood,
 } from "../fixtures/embeddings-server.js";
 import { ECOSYSTEM } from "../retrieve/made.js";
-import { forgetHomes, kitOn, type Kit, type KitOptions } from "./embeddings-kit.js";
+import { closeSets, forgetHomes, kitOn, open, set, type Kit } from "./embeddings-kit.js";
 
 const MODEL: Model = { dimension: 64, same: [["umbrella", "rain", "weather", "forecast"]] };
 const OTHER: Model = { ...MODEL, seed: "b" };
@@ -24,16 +23,7 @@ const NEED = "umbrella today";
 /** Nothing is tried again within a test. */
 const ONCE = { retryMs: 600_000, retryMostMs: 600_000 };
 
-const open: { stop(): Promise<void> }[] = [];
-async function set(mood: Mood, options: KitOptions = {}): Promise<{ server: EmbeddingsServer; kit: Kit }> {
-  const server = await startEmbeddingsServer(mood);
-  const kit = await kitOn(server, options);
-  open.push(kit, { stop: () => server.close() });
-  return { server, kit };
-}
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.stop();
-});
+afterEach(closeSets);
 afterAll(forgetHomes);
 
 const folderOf = (kit: Kit): string => join(kit.folder, "state/vectors");

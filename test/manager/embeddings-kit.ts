@@ -16,7 +16,7 @@ import { gather, type Gathered } from "../../src/world/turn.js";
 import { derive } from "../../src/world/rebuild.js";
 import { dueTexts, vectorsBasis } from "../../src/world/vectors.js";
 import { emptyKnown, type World } from "../../src/world/world.js";
-import type { EmbeddingsServer } from "../fixtures/embeddings-server.js";
+import { startEmbeddingsServer, type EmbeddingsServer, type Mood } from "../fixtures/embeddings-server.js";
 import { ECOSYSTEM } from "../retrieve/made.js";
 
 export const KEY = "embeddings-key-0123456789";
@@ -147,4 +147,19 @@ export async function kitOn(server: Pick<EmbeddingsServer, "url">, options: KitO
     isWhole: () => world().vectors.embedder !== NO_EMBEDDER && dueTexts(world(), world().vectors.embedder).length === 0,
     stop: () => embeddings.stop(),
   };
+}
+
+/** What closeSets stops; a test that makes a part by itself adds it. */
+export const open: { stop(): Promise<void> }[] = [];
+
+/** An endpoint in a mood and a kit on it, until closeSets. */
+export async function set(mood: Mood, options: KitOptions = {}): Promise<{ server: EmbeddingsServer; kit: Kit }> {
+  const server = await startEmbeddingsServer(mood);
+  const kit = await kitOn(server, options);
+  open.push(kit, { stop: () => server.close() });
+  return { server, kit };
+}
+
+export async function closeSets(): Promise<void> {
+  for (const one of open.splice(0)) await one.stop();
 }

@@ -7,28 +7,18 @@ import {
   fails,
   hangs,
   refuses,
-  startEmbeddingsServer,
   type EmbeddingsServer,
   type Model,
   type Mood,
 } from "../fixtures/embeddings-server.js";
 import { ECOSYSTEM, tool } from "../retrieve/made.js";
-import { forgetHomes, KEY, kitOn, SHORT_MS, type Kit, type KitOptions } from "./embeddings-kit.js";
+import { closeSets, forgetHomes, KEY, kitOn, open, set, SHORT_MS, type Kit } from "./embeddings-kit.js";
 
 const MODEL: Model = { dimension: 256, same: [["umbrella", "rain", "weather", "forecast"]] };
 const NEED = "umbrella today";
 const FOUND = "weather/forecast";
 
-const open: { stop(): Promise<void> }[] = [];
-async function set(mood: Mood, options: KitOptions = {}): Promise<{ server: EmbeddingsServer; kit: Kit }> {
-  const server = await startEmbeddingsServer(mood);
-  const kit = await kitOn(server, options);
-  open.push(kit, { stop: () => server.close() });
-  return { server, kit };
-}
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.stop();
-});
+afterEach(closeSets);
 afterAll(forgetHomes);
 
 describe("an embedder that behaves", () => {
