@@ -11,7 +11,7 @@ import { cleanText } from "../catalog/clean.js";
 import { SCAN_RULES } from "../catalog/scan.js";
 import { splitToolKey, type ToolKey } from "../model/ids.js";
 import type { ProposedEdit } from "../model/maintenance.js";
-import { LLM_LIMITS } from "../model/policy.js";
+import { LLM_LIMITS } from "../model/endpoint-limits.js";
 import type { MaintenanceInput } from "../model/ports.js";
 import type { Contract, Requirement, Skill } from "../model/skill.js";
 import { gateEdit } from "../maintain/gate.js";

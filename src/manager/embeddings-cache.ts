@@ -11,7 +11,7 @@ import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { ensureFolder, type Files } from "../host/files.js";
 import { canonicalJson, sha256 } from "../catalog/canonical.js";
-import { EMBEDDING_LIMITS } from "../model/policy.js";
+import { EMBEDDING_LIMITS } from "../model/endpoint-limits.js";
 import { vectorFormat, vectorsFormat } from "../model/vectors.js";
 import { cosine } from "../retrieve/vectors.js";
 import { packed, readPacked } from "./embeddings-translate.js";

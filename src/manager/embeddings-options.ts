@@ -1,5 +1,5 @@
 /** What an embedder is given, and what it is to the house. */
-import type { EMBEDDING_LIMITS } from "../model/policy.js";
+import type { EMBEDDING_LIMITS } from "../model/endpoint-limits.js";
 import type { Clock } from "../model/ports.js";
 import type { DueText, EmbeddedText, Embedder } from "../model/vectors.js";
 import type { VectorCache } from "./embeddings-cache.js";

@@ -7,7 +7,7 @@
  */
 import { cleanText } from "../catalog/clean.js";
 import { redact } from "../host/redact.js";
-import type { EMBEDDING_LIMITS } from "../model/policy.js";
+import type { EMBEDDING_LIMITS } from "../model/endpoint-limits.js";
 import type { Clock } from "../model/ports.js";
 import { UNSTEADY, type Refusal } from "./embeddings-whose.js";
 

@@ -9,7 +9,7 @@
  * text embedded anew at each answer, for ever. So the probe is asked again, at least twice, and twice as often after each change of the
  * last hour. An even number of questions goes with each strange answer, so that replicas asked in turn cannot always give the strange one.
  */
-import type { EMBEDDING_LIMITS } from "../model/policy.js";
+import type { EMBEDDING_LIMITS } from "../model/endpoint-limits.js";
 import type { Clock } from "../model/ports.js";
 import { isSameEmbedder } from "./embeddings-cache.js";
 import type { Embedded } from "./embeddings-sender.js";

@@ -11,7 +11,7 @@
  *
  * After a fault with nothing due, a plain text is asked for after the same pauses: how the endpoint stands is known without a need.
  */
-import { EMBEDDING_LIMITS } from "../model/policy.js";
+import { EMBEDDING_LIMITS } from "../model/endpoint-limits.js";
 import { NO_EMBEDDER, type DueText, type EmbeddedText, type NeedVector } from "../model/vectors.js";
 import { isSameEmbedder, type Space } from "./embeddings-cache.js";
 import { batchFrom, keepRecent } from "./embeddings-batch.js";

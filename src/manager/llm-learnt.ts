@@ -10,7 +10,7 @@ import { z } from "zod";
 import { isLearnt } from "../maintain/extract/extract.js";
 import type { ToolKey } from "../model/ids.js";
 import type { ProposedEdit } from "../model/maintenance.js";
-import { LLM_LIMITS } from "../model/policy.js";
+import { LLM_LIMITS } from "../model/endpoint-limits.js";
 import type { MaintenanceInput } from "../model/ports.js";
 import { parseSkill } from "../skills/text.js";
 import type { Run, RunDeps } from "./llm-run.js";

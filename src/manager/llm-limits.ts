@@ -1,5 +1,5 @@
 /** The limits of the `llm` manager as it runs with them: the policy's, some of them overridden by configuration or by tests. */
-import { LLM_LIMITS } from "../model/policy.js";
+import { LLM_LIMITS } from "../model/endpoint-limits.js";
 
 export type LlmLimits = { readonly [Name in keyof typeof LLM_LIMITS]: number };
 

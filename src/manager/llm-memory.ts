@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
 import { errorCode, writeAtomic, type Files } from "../host/files.js";
 import type { JsonValue } from "../model/json.js";
 import { managerMemoryFormat } from "../model/manager-memory.js";
-import { LLM_LIMITS } from "../model/policy.js";
+import { LLM_LIMITS } from "../model/endpoint-limits.js";
 
 export interface LlmMemory {
   get(key: string): JsonValue | undefined;

@@ -6,7 +6,8 @@
  * Never: looks anything up after an `await`: indexes move behind their readers. What is not in the pool cannot be chosen.
  */
 import { splitToolKey, type SkillName, type ToolKey } from "../model/ids.js";
-import { LLM_LIMITS, PROVISION } from "../model/policy.js";
+import { LLM_LIMITS } from "../model/endpoint-limits.js";
+import { PROVISION } from "../model/policy.js";
 import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/ports.js";
 import type { Skill } from "../model/skill.js";
 import type { Tool } from "../model/tool.js";

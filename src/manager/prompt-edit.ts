@@ -9,7 +9,7 @@ import { z } from "zod";
 import { speakerOf } from "../catalog/lineage/opinion.js";
 import type { ToolKey } from "../model/ids.js";
 import { isJsonObject, type JsonObject } from "../model/json.js";
-import { LLM_LIMITS } from "../model/policy.js";
+import { LLM_LIMITS } from "../model/endpoint-limits.js";
 import type { DueSkill, MaintenanceInput } from "../model/ports.js";
 import type { StandingReason } from "../model/standing.js";
 import type { Skill } from "../model/skill.js";

@@ -7,7 +7,8 @@
  */
 import { z } from "zod";
 import type { JsonValue } from "../model/json.js";
-import { LLM_LIMITS, PROVISION } from "../model/policy.js";
+import { LLM_LIMITS } from "../model/endpoint-limits.js";
+import { PROVISION } from "../model/policy.js";
 import type { Skill } from "../model/skill.js";
 import { offeredToolsOf, type ViewPool } from "./llm-pool.js";
 import { effectOf, shown, shownTool, type DataBlock, type PromptParts } from "./prompt.js";

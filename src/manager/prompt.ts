@@ -13,7 +13,7 @@ import { redact } from "../host/redact.js";
 import { propertiesOf, requiredOf } from "../maintain/fields.js";
 import { typesOf } from "../maintain/mapping.js";
 import { isJsonObject, type JsonValue } from "../model/json.js";
-import { LLM_LIMITS } from "../model/policy.js";
+import { LLM_LIMITS } from "../model/endpoint-limits.js";
 import type { ToolKey } from "../model/ids.js";
 import type { Tool } from "../model/tool.js";
 import { compactSignature, cutAtWord } from "../provision/signature.js";

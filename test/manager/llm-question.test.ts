@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SkillName, ToolKey } from "../../src/model/ids.js";
 import type { LineageLink } from "../../src/model/lineage.js";
-import { LLM_LIMITS } from "../../src/model/policy.js";
+import { LLM_LIMITS } from "../../src/model/endpoint-limits.js";
 import type { DueSkill, MaintenanceInput } from "../../src/model/ports.js";
 import type { StandingReason } from "../../src/model/standing.js";
 import type { Tool } from "../../src/model/tool.js";
