@@ -13,6 +13,7 @@ import { onStop } from "./host/signals.js";
 import { compose, type House } from "./compose.js";
 import { Fault } from "./model/fault.js";
 import type { Tokens } from "./model/home.js";
+import { isJsonObject } from "./model/json.js";
 import type { Caller } from "./model/operations.js";
 import { warmTokens } from "./provision/tokens.js";
 import { createHttpApp, type HttpSurface } from "./surfaces/http/app.js";
@@ -26,6 +27,8 @@ export interface ServeOptions {
   readonly log: Log;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
+  /** Where that port cannot be had, the configured one will do, or else any that is free; it is told in the log. */
+  readonly anyPort?: boolean;
   readonly upstreams: boolean;
   readonly watch: boolean;
 }
@@ -57,7 +60,7 @@ export async function serve(options: ServeOptions & { readonly announce: boolean
       log: (level, text, data) => options.log[level](text, data),
       version: house.version,
     });
-    const listening = await surface.listen(options.host ?? house.config.http.host, options.port ?? house.config.http.port);
+    const listening = await openDoor(surface, options, house.config.http);
     if (options.announce) {
       await house.store.announce({ url: listening.url, version: house.version });
       house.warm();
@@ -74,6 +77,37 @@ export async function serve(options: ServeOptions & { readonly announce: boolean
   } catch (error) {
     await house.stop();
     throw error;
+  }
+}
+
+/** A port may be another program's, or not ours to take. Anything else that is wrong is wrong with every port. */
+const PORT_CODES: ReadonlySet<string> = new Set(["EADDRINUSE", "EACCES"]);
+
+/** Listens where it was asked for, else where the configuration says; elsewhere only with `anyPort`. */
+async function openDoor(
+  surface: HttpSurface,
+  { host: askedHost, port: askedPort, anyPort, log }: ServeOptions,
+  configured: { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  const host = askedHost ?? configured.host;
+  const first = askedPort ?? configured.port;
+  const rest = anyPort === true ? [configured.port, 0].filter((port) => port !== first) : [];
+  for (let port = first; ;) {
+    try {
+      const listening = await surface.listen(host, port);
+      if (port !== first)
+        log.warn(
+          `Port ${first} on ${host} cannot be had: this daemon listens on ${listening.port} instead, at ${listening.url}. ` +
+            `Agents and dashboards that are set up with port ${first} do not reach it; free that port and start the daemon again, ` +
+            "or give this home another one (steward.http.port in config/steward.json).",
+        );
+      return listening;
+    } catch (error) {
+      const next = rest.shift();
+      const code = error instanceof Fault && isJsonObject(error.data) ? error.data["code"] : undefined;
+      if (next === undefined || typeof code !== "string" || !PORT_CODES.has(code)) throw error;
+      port = next;
+    }
   }
 }
 

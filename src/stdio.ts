@@ -6,13 +6,14 @@
  * Never: writes anything but protocol lines to stdout.
  */
 import { spawn } from "node:child_process";
-import { mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "./host/env.js";
 import type { Log } from "./host/log.js";
 import { compose } from "./compose.js";
 import { Fault } from "./model/fault.js";
-import { readDaemon, readOperatorToken } from "./store/daemon.js";
+import { portOf, readDaemon, readLastDaemon, readOperatorToken } from "./store/daemon.js";
+import { isTaken } from "./store/lock.js";
 import { runBridge } from "./surfaces/mcp/bridge.js";
 import { serveStdio } from "./surfaces/mcp/stdio.js";
 
@@ -26,6 +27,8 @@ export interface StdioSurroundings {
 /** How long a daemon may take to come up, and how often it is looked for, in milliseconds. */
 const START_MS = 30_000;
 const LOOK_MS = 50;
+/** Of what a daemon said before it ended. */
+const SAID_CHARS = 500;
 
 /** Resolves with the exit code when the client is gone. */
 export async function runStdio(
@@ -51,26 +54,43 @@ async function runBridged(around: StdioSurroundings, home: string, direct: boole
   return 0;
 }
 
-/** Starts the home's daemon apart from this process. Several bridges may try: the home's lock lets one through, all find that one. */
+/**
+ * Starts the home's daemon apart from this process. Several bridges may try: the home's lock lets one through, all find that one.
+ * It comes back where a daemon that died was, else where the configuration says: others than this bridge know that address.
+ */
 async function startDaemon(around: StdioSurroundings, home: string): Promise<string> {
   mkdirSync(join(home, "state"), { recursive: true });
-  const errors = openSync(join(home, "state/daemon.log"), "a");
-  const child = spawn(process.execPath, [around.main, "serve", "--home", home, "--port", "0", "--starter"], {
+  const told = join(home, "state/daemon.log");
+  const former = readLastDaemon(home);
+  const port = former === undefined ? undefined : portOf(former);
+  const where = port === undefined ? [] : ["--port", String(port)];
+  const errors = openSync(told, "a");
+  const child = spawn(process.execPath, [around.main, "serve", "--home", home, ...where, "--any-port", "--starter"], {
     detached: true,
     stdio: ["ignore", "ignore", errors],
     env: { ...around.env } as NodeJS.ProcessEnv,
   });
+  closeSync(errors);
+  let ended = false;
+  child.once("exit", () => (ended = true));
+  child.once("error", () => (ended = true));
   child.unref();
   const until = performance.now() + START_MS;
   while (performance.now() < until) {
     const daemon = readDaemon(home);
     if (daemon !== undefined) return daemon.url;
+    // It may have given way to another bridge's, which is still coming up.
+    if (ended && !isTaken(home))
+      throw new Fault("daemon-unreachable", `The daemon ended while it was starting: ${lastLine(told)} (${told}).`);
     await new Promise((next) => setTimeout(next, LOOK_MS));
   }
-  throw new Fault(
-    "daemon-unreachable",
-    `The daemon did not come up within ${START_MS / 1_000} s; see ${join(home, "state/daemon.log")}.`,
-  );
+  throw new Fault("daemon-unreachable", `The daemon did not come up within ${START_MS / 1_000} s; see ${told}.`);
+}
+
+/** The last a daemon said, shortened. */
+function lastLine(path: string): string {
+  const text = readFileSync(path, "utf8").trimEnd();
+  return text.slice(text.lastIndexOf("\n") + 1).slice(0, SAID_CHARS) || "it did not say why";
 }
 
 async function runOwn(around: StdioSurroundings, home: string, direct: boolean): Promise<number> {

@@ -23,7 +23,7 @@ import type { ManagerStatus } from "./model/ports.js";
 import { demoFormat } from "./model/lab.js";
 import { collectSkills } from "./exchange/collect.js";
 import { handOut, outsideOf } from "./exchange/handout.js";
-import { readDaemon, readOperatorToken } from "./store/daemon.js";
+import { portOf, readDaemon, readOperatorToken } from "./store/daemon.js";
 import { asking } from "./surfaces/cli/asking.js";
 import {
   CliFault,
@@ -56,8 +56,9 @@ export function createCliPorts(around: Surroundings): CliPorts {
       if (flags.starter) await layOut(home);
       const log = flags.logLevel === undefined ? around.log : createLog({ level: flags.logLevel as LogLevel });
       const { runDaemon } = await import("./serve.js");
+      const { host, port, anyPort } = flags;
       return await runDaemon(
-        { home, env: around.env, main: around.main, log, host: flags.host, port: flags.port, upstreams: true, watch: true },
+        { home, env: around.env, main: around.main, log, host, port, anyPort, upstreams: true, watch: true },
         around.print,
       );
     },
@@ -185,11 +186,15 @@ async function doctor(around: Surroundings, home: string): Promise<DoctorLine[]>
     const config = await readConfig(home, { env: around.env, main: around.main });
     lines.push({ ok: true, what: "config", text: `${config.upstreams.size} upstreams` });
     for (const problem of config.problems) lines.push({ ok: false, what: "config", text: `${problem.where}: ${problem.text}` });
+    const daemon = readDaemon(home);
+    if (daemon !== undefined) {
+      const { port } = config.http;
+      const elsewhere = port === 0 || portOf(daemon) === port ? "" : `; the configured port is ${port}`;
+      lines.push({ ok: true, what: "daemon", text: `runs at ${daemon.url} (pid ${daemon.pid})${elsewhere}` });
+    }
   } catch (error) {
     return [...lines, { ok: false, what: "config", text: error instanceof Error ? error.message : String(error) }];
   }
-  const daemon = readDaemon(home);
-  if (daemon !== undefined) lines.push({ ok: true, what: "daemon", text: `runs at ${daemon.url} (pid ${daemon.pid})` });
   try {
     const access = await openAccess({ ...around, log: silentLog }, home, { upstreams: true });
     try {

@@ -11,15 +11,26 @@ import { places } from "./places.js";
 
 /** The daemon of a home, if it lives: its record and the process it names. A record left by a dead one is no daemon. */
 export function readDaemon(home: string): DaemonRecord | undefined {
+  const daemon = readLastDaemon(home);
+  return daemon !== undefined && isSameProcess(daemon.pid, daemon.startTime) ? daemon : undefined;
+}
+
+/** What the last daemon wrote down that has not been stopped: it lives, or it died without a stop. */
+export function readLastDaemon(home: string): DaemonRecord | undefined {
   const text = readText(home, places.daemon);
   if (text === undefined) return undefined;
   try {
-    const daemon = parseDocument(daemonFormat, text, places.daemon, {}).value;
-    return isSameProcess(daemon.pid, daemon.startTime) ? daemon : undefined;
+    return parseDocument(daemonFormat, text, places.daemon, {}).value;
   } catch (error) {
     if (error instanceof Damage) return undefined;
     throw error;
   }
+}
+
+/** The port of a record's address; undefined where it names none. */
+export function portOf({ url }: Pick<DaemonRecord, "url">): number | undefined {
+  const port = URL.canParse(url) ? Number(new URL(url).port) : 0;
+  return port > 0 ? port : undefined;
 }
 
 export async function writeDaemon(home: string, files: Files, daemon: Omit<DaemonRecord, "format">): Promise<void> {

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { ensureFolder, writeAtomic, type Files } from "../host/files.js";
 import { hostName, isSameProcess, ownStartTime } from "../host/processes.js";
 import { Fault } from "../model/fault.js";
-import { daemonFormat } from "../model/home.js";
+import { readLastDaemon } from "./daemon.js";
 import { Damage, parseDocument, readText, renderDocument } from "./documents.js";
 import { homeLockFormat, type LockRecord } from "./formats.js";
 import { places } from "./places.js";
@@ -159,6 +159,12 @@ interface Claim {
   readonly record: LockRecord;
 }
 
+/** Whether a living process of this host works on the home, or is about to. */
+export function isTaken(home: string): boolean {
+  if (!existsSync(join(home, places.claims))) return false;
+  return claimsOf(home).some(({ record }) => record.host === hostName() && isLiving(record));
+}
+
 function claimsOf(home: string): Claim[] {
   const claims: Claim[] = [];
   for (const name of readdirSync(join(home, places.claims))) {
@@ -225,11 +231,9 @@ function lockedBy(home: string, owner: LockRecord): Fault {
 }
 
 function daemonUrl(home: string, owner: LockRecord): string | undefined {
-  const text = readText(home, places.daemon);
-  if (text === undefined) return undefined;
   try {
-    const daemon = parseDocument(daemonFormat, text, places.daemon, {}).value;
-    return daemon.pid === owner.pid && daemon.startTime === owner.startTime ? daemon.url : undefined;
+    const daemon = readLastDaemon(home);
+    return daemon?.pid === owner.pid && daemon.startTime === owner.startTime ? daemon.url : undefined;
   } catch {
     return undefined;
   }

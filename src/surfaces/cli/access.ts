@@ -86,6 +86,8 @@ export interface ServeFlags {
   readonly home?: string;
   readonly port?: number;
   readonly host?: string;
+  /** Where the port is taken, another one will do. */
+  readonly anyPort: boolean;
   readonly starter: boolean;
   readonly logLevel?: string;
 }

@@ -31,8 +31,10 @@ export function addDaemonVerbs(verbs: Verbs): void {
     .option("--port <port>", "HTTP port (7717; 0 = any free one)", toPort)
     .option("--host <address>", "address to listen on (127.0.0.1)")
     .option("--starter", "on a home that is new, lay out the starter home first")
+    // For the bridge, behind which nobody sees a refusal: its agents find the daemon wherever it listens.
+    .addOption(new Option("--any-port", "where the port is taken, listen on another one").hideHelp())
     .addOption(new Option("--log <level>", "how much is told on stderr").choices(["debug", "info", "warn", "error", "silent"]))
-    .action(async (options: { port?: number; host?: string; starter?: boolean; log?: string }) => {
+    .action(async (options: { port?: number; host?: string; starter?: boolean; anyPort?: boolean; log?: string }) => {
       const home = verbs.home();
       verbs.exit(
         await ports.serve({
@@ -41,6 +43,7 @@ export function addDaemonVerbs(verbs: Verbs): void {
           ...(options.host === undefined ? {} : { host: options.host }),
           ...(options.log === undefined ? {} : { logLevel: options.log }),
           starter: options.starter === true,
+          anyPort: options.anyPort === true,
         }),
       );
     });

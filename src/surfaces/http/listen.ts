@@ -52,7 +52,10 @@ export async function listen(app: RequestListener, host: string, port: number, s
 function bind(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const why = error.code === "EADDRINUSE" ? "the port is taken" : (error.code ?? error.message);
+      const why =
+        error.code === "EADDRINUSE"
+          ? "the port is taken (`--port` or steward.http.port in config/steward.json name another)"
+          : (error.code ?? error.message);
       reject(
         new Fault("config-invalid", `Cannot listen on ${host}:${port}: ${why}.`, { code: error.code ?? "" }, { cause: error }),
       );
