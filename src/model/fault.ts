@@ -46,7 +46,7 @@ export const FAULTS = {
   "answer-unreadable": {
     blame: "upstream",
     retryable: false,
-    sentence: "The upstream's answer cannot be read; the call ran, its answer is lost.",
+    sentence: "The upstream's answer cannot be read; the call may have run, its answer is lost.",
   },
   "call-cancelled": { blame: "caller", retryable: false, sentence: "The call was cancelled by its caller." },
   "skill-unknown": { blame: "caller", retryable: false, sentence: "No skill of that name is to be had." },

@@ -287,7 +287,10 @@ export interface UpstreamStatus {
   readonly failures: number;
   /** Last lines of stderr, bounded, redacted. */
   readonly stderrTail: string;
+  /** Texts that were no message, or nobody's. */
   readonly noiseLines: number;
+  /** Of answers that came, those that named no request (their id null, missing or none of ours in kind). */
+  readonly answersWithoutId: number;
   /** Prefix of exposed names where it is not the label; `""` shows names and URIs as the upstream spells them. */
   readonly prefix?: string | undefined;
   /** What becomes of skills that it serves; default `forward`. */

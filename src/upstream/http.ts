@@ -193,6 +193,7 @@ function createLegacyPipe(opening: HttpOpening): Pipe & { greeted: (result: Json
     carrier: exchanges,
     elapsedMs: opening.elapsedMs,
     onNotification: (method, params) => route(events, method, params),
+    onUnaddressed: opening.onUnaddressed,
   });
 
   return {
@@ -292,6 +293,7 @@ function createModernPipe(opening: HttpOpening): Pipe {
     carrier: exchanges,
     elapsedMs: opening.elapsedMs,
     onNotification: (method, params) => route(events, method, params),
+    onUnaddressed: opening.onUnaddressed,
   });
   return {
     peer,

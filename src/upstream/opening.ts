@@ -31,6 +31,8 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
   /** A text where a message should be; with its first characters. */
   readonly onNoise: (head: string) => void;
+  /** An answer that names no request; with what became of it. */
+  readonly onUnaddressed: (sentence: string) => void;
 }
 export interface HttpOptions extends OpenOptions {
   readonly config: HttpUpstream;

@@ -26,6 +26,7 @@ import {
   withProgressToken,
 } from "./translate.js";
 import type { Incoming } from "./translate.js";
+import { createUnaddressed } from "./unaddressed.js";
 
 /** Delivers messages. `call` is the id of the request a message belongs to, for carriers with one stream per request. */
 export interface Carrier {
@@ -66,6 +67,8 @@ interface Pending {
   asked: number;
   /** The timer runs to the cap, not to the renewable limit. */
   capped: boolean;
+  /** A subscription that was acknowledged: it stays open, and nothing that comes without an id is about it. */
+  stands: boolean;
   onAbort: (() => void) | undefined;
 }
 
@@ -74,14 +77,17 @@ export interface PeerOptions {
   readonly elapsedMs: () => number;
   /** A notification that no call in flight accounts for. */
   readonly onNotification: (method: string, params: JsonObject) => void;
+  /** An answer came that names no request; with what became of it, as a sentence. */
+  readonly onUnaddressed: (sentence: string) => void;
 }
 
-export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions): Peer {
+export function createPeer({ carrier, elapsedMs, onNotification, onUnaddressed }: PeerOptions): Peer {
   const pending = new Map<number, Pending>();
   /** Requests of the upstream that it withdrew before they were answered. */
   const withdrawn = new Set<string | number>();
   const answering = new Set<string | number>();
   let nextId = 1;
+  const unaddressed = createUnaddressed({ pending, settle: (entry) => settle(entry, true), tell: onUnaddressed });
   let lastHeardMs = elapsedMs();
 
   function settle(entry: Pending, answered: boolean): void {
@@ -91,9 +97,15 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
     carrier.release?.(entry.id, answered);
   }
 
+  /** Says what is no request. */
+  function say(message: JsonObject): void {
+    unaddressed.said(nextId);
+    carrier.send(message);
+  }
+
   function giveUp(entry: Pending, error: Unanswered, reason: string): void {
     // The handshake may not be cancelled; everything else is, by the id that the upstream knows.
-    if (carrier.notifiesCancel && entry.request.method !== METHOD.initialize) carrier.send(cancelMessage(entry.id, reason));
+    if (carrier.notifiesCancel && entry.request.method !== METHOD.initialize) say(cancelMessage(entry.id, reason));
     settle(entry, false);
     entry.reject(error);
   }
@@ -141,6 +153,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
         timer: undefined as unknown as NodeJS.Timeout,
         asked: 0,
         capped: false,
+        stands: false,
         onAbort: undefined,
       };
       arm(entry, true);
@@ -190,13 +203,13 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
 
   function onAsked(message: Extract<Incoming, { kind: "request" }>, stream: number | undefined): void {
     const { id, method, params } = message;
-    if (method === METHOD.ping) return carrier.send(answerMessage(id, {}));
+    if (method === METHOD.ping) return say(answerMessage(id, {}));
     const call = askedCall(stream);
-    if (call === "nobody" && method === METHOD.roots) return carrier.send(answerMessage(id, NO_ROOTS));
+    if (call === "nobody" && method === METHOD.roots) return say(answerMessage(id, NO_ROOTS));
     if (call === "nobody")
-      return carrier.send(errorMessage(id, CODE.methodNotFound, "No agent is behind this request: it came outside of any call."));
+      return say(errorMessage(id, CODE.methodNotFound, "No agent is behind this request: it came outside of any call."));
     if (call === "unclear") {
-      return carrier.send(
+      return say(
         errorMessage(
           id,
           CODE.internal,
@@ -205,7 +218,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
       );
     }
     if (call.request.onRequest === undefined) {
-      return carrier.send(errorMessage(id, CODE.methodNotFound, `The agent behind this call cannot answer ${method}.`));
+      return say(errorMessage(id, CODE.methodNotFound, `The agent behind this call cannot answer ${method}.`));
     }
     passOn(call, call.request.onRequest, id, method, params);
   }
@@ -225,7 +238,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
       if (pending.has(call.id)) arm(call, false);
       answering.delete(id);
       heard();
-      if (!withdrawn.delete(id)) carrier.send(message);
+      if (!withdrawn.delete(id)) say(message);
     };
     ask(method, params).then(
       (result) => done(answerMessage(id, result)),
@@ -237,6 +250,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
     const { method, params, subscription } = message;
     const owner = stream ?? subscription;
     const named = owner === undefined ? undefined : pending.get(owner);
+    if (named !== undefined && method === METHOD.acknowledged) named.stands = true;
     const call = named ?? (method === METHOD.log ? askedCall(undefined) : undefined);
     if (typeof call === "object" && call.request.onNotification !== undefined) call.request.onNotification(method, params);
     else onNotification(method, params);
@@ -253,12 +267,15 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
         // An answer to what was cancelled or timed out comes late: it is dropped quietly.
         if (entry === undefined) return Number.isInteger(incoming.id) && incoming.id > 0 && incoming.id < nextId;
         settle(entry, true);
+        unaddressed.answered(entry.id);
         if (bytes !== undefined) entry.request.onBytes?.(bytes);
         if (incoming.kind === "answer") entry.resolve(incoming.result);
         else if (incoming.kind === "refusal") entry.reject(incoming.refusal);
         else entry.reject(new Unanswered("unreadable", incoming.reason, false, { data: incoming.data }));
         return true;
       }
+      case "unaddressed":
+        return unaddressed.take(incoming.error, stream);
       case "progress": {
         const entry = pending.get(incoming.token);
         if (entry === undefined) return true;
@@ -270,7 +287,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
         onAsked(incoming, stream);
         return true;
       case "unfit":
-        carrier.send(errorMessage(incoming.id, CODE.invalidRequest, incoming.reason));
+        say(errorMessage(incoming.id, CODE.invalidRequest, incoming.reason));
         return true;
       case "cancelled":
         if (answering.has(incoming.id)) withdrawn.add(incoming.id);
@@ -285,7 +302,7 @@ export function createPeer({ carrier, elapsedMs, onNotification }: PeerOptions):
 
   return {
     request,
-    notify: (method, params) => carrier.send(notificationMessage(method, params)),
+    notify: (method, params) => say(notificationMessage(method, params)),
     receive: (message, stream, bytes) =>
       Array.isArray(message)
         ? message.length > 0 && message.map((one) => receiveOne(one, stream, undefined)).every(Boolean)

@@ -39,6 +39,7 @@ export async function openSse(opening: HttpOpening): Promise<Session> {
   const peer: Peer = createPeer({
     elapsedMs: opening.elapsedMs,
     onNotification: (method, params) => route(events, method, params),
+    onUnaddressed: opening.onUnaddressed,
     carrier: {
       notifiesCancel: true,
       send: (message) => void transport.send(message as never).catch(() => undefined),

@@ -128,6 +128,7 @@ function pipePeer(group: Group, options: OpenStdioOptions): Peer {
   const peer: Peer = createPeer({
     elapsedMs: options.elapsedMs,
     onNotification: (method, params) => route(options.events, method, params),
+    onUnaddressed: options.onUnaddressed,
     carrier: {
       notifiesCancel: true,
       send: (message) => write(message, () => undefined),

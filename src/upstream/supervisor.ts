@@ -26,6 +26,7 @@ import { createIdleWatch } from "./idle.js";
 import { createLifeWatch } from "./life.js";
 import { createLink } from "./link.js";
 import { createLister } from "./lister.js";
+import { createNoise } from "./noise.js";
 import { createPresenceBoard } from "./presence.js";
 import { loginNeeded } from "./login.js";
 import type { ProcessRecord } from "./reap.js";
@@ -85,10 +86,9 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   let tail: Tail = createTail(UPSTREAM_LIMITS.stderrTailBytes, redacted);
   let greeting: Greeting | undefined;
   let transport: UpstreamStatus["transport"] = config.kind === "stdio" ? "stdio" : config.transport;
-  const counters = { failures: 0, noiseLines: 0 };
+  let failures = 0;
   /** The listing that a new session begins with. */
   let firstListing: Promise<void> = Promise.resolve();
-  let noiseWarnedMs = Number.NEGATIVE_INFINITY;
   /** Called when no call runs any more, or nobody is to wait for them. */
   let finished = (): void => undefined;
   let doubtedMs = Number.NEGATIVE_INFINITY;
@@ -102,6 +102,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     }
   };
 
+  const noise = createNoise({ label, log, redacted, elapsedMs });
   const presence = createPresenceBoard({
     label,
     initial: config.disabled ? "disabled" : "connecting",
@@ -127,13 +128,13 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     elapsedMs,
     onUp,
     onLost(reason, again) {
-      counters.failures += 1;
+      failures += 1;
       log("warn", `upstream ${label} was lost: ${reason}`, { again, stderr: tail.text().slice(-500) });
       // A first loss is reconnected in silence; only if that fails, or it is lost again, is it an outage.
       if (again > 1) presence.set("away", reasonOf(reason));
     },
     onFailed(error) {
-      counters.failures += 1;
+      failures += 1;
       log("warn", `upstream ${label} could not be connected: ${error.message}`, { stderr: tail.text().slice(-500) });
       options.eras.delete(targetOf(config));
       const person = error instanceof ConnectFailed ? error.needsPerson : undefined;
@@ -198,7 +199,8 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       only: config.era !== undefined,
       signal,
       baseEnv: options.baseEnv,
-      onNoise,
+      onNoise: noise.onNoise,
+      onUnaddressed: noise.onUnaddressed,
     };
     if (config.kind === "http") return openHttp({ ...shared, config });
     return openStdio({
@@ -208,16 +210,6 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       onStderr: (chunk) => mine.push(chunk),
       onSpawn: options.onSpawn,
       onGone: options.onGone,
-    });
-  }
-
-  function onNoise(head: string): void {
-    counters.noiseLines += 1;
-    if (elapsedMs() - noiseWarnedMs < NOISE_WARNING_MS) return;
-    noiseWarnedMs = elapsedMs();
-    log("warn", `upstream ${label} writes what is no message; such lines are skipped`, {
-      lines: counters.noiseLines,
-      first: redacted(head).slice(0, 120),
     });
   }
 
@@ -319,9 +311,9 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       instructions: greeting?.instructions,
       pid: link.current()?.pid,
       calls: calls.counters.calls,
-      failures: counters.failures + calls.counters.failures,
+      failures: failures + calls.counters.failures,
       stderrTail: tail.text(),
-      noiseLines: counters.noiseLines,
+      ...noise.counts(),
       skills: config.skills,
     }),
     adjust(next) {
@@ -353,7 +345,6 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   };
 }
 
-const NOISE_WARNING_MS = 60_000;
 /** Of stderr in a presence's reason: it is stored and shown in lists. */
 const REASON_STDERR_CHARS = 400;
 

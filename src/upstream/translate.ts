@@ -88,6 +88,8 @@ export type Incoming =
   | { readonly kind: "refusal"; readonly id: number; readonly refusal: Refusal }
   /** An answer that cannot be handed on; `reason` is a sentence of ours, `data` what came instead. */
   | { readonly kind: "unusable"; readonly id: number; readonly reason: string; readonly data: JsonObject | undefined }
+  /** An answer whose id is null, missing or none of the kind we send; an error with what was written, or a result. */
+  | { readonly kind: "unaddressed"; readonly error: JsonValue | undefined }
   | { readonly kind: "request"; readonly id: string | number; readonly method: string; readonly params: JsonObject }
   /** A request that nobody can be asked: it is answered with the reason. */
   | { readonly kind: "unfit"; readonly id: string | number; readonly reason: string }
@@ -119,13 +121,20 @@ export function readMessage(value: unknown): Incoming {
     return readNotification(method, params);
   }
   const ours = numeric(id);
-  if (ours === undefined) return NOISE;
+  if (ours === undefined) return tooDeep ? NOISE : unaddressed(value);
   if (tooDeep) return unusable(ours, `with something that is nested deeper than ${JSON_LEVELS} levels`);
   const { result, error } = value;
   if (error !== undefined && error !== null) return { kind: "refusal", id: ours, refusal: readRefusal(error) };
   if (isJsonObject(result)) return { kind: "answer", id: ours, result };
   if (result === undefined) return unusable(ours, "with neither a result nor an error");
   return unusable(ours, "with something that is no result object", { result });
+}
+
+/** With the version beside it: a log in JSON may well have a member "error" or "result". */
+function unaddressed({ jsonrpc, result, error }: JsonObject): Incoming {
+  if (jsonrpc !== JSONRPC) return NOISE;
+  if (error !== undefined && error !== null) return { kind: "unaddressed", error };
+  return isJsonObject(result) ? { kind: "unaddressed", error: undefined } : NOISE;
 }
 
 /** An answer that cannot be handed on: whoever waits for it hears why, at once. */

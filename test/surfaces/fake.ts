@@ -158,6 +158,7 @@ export function fakeOperations(
       failures: 0,
       stderrTail: "",
       noiseLines: 0,
+      answersWithoutId: 0,
       prefix: upstream.prefix,
     }) as unknown as UpstreamStatus;
   const skillOf = (name: string): SkillDetail => {

@@ -80,6 +80,69 @@ describe("an answer on a pipe that cannot be read", () => {
   });
 });
 
+describe("an error that names no request", () => {
+  const error = '"error":{"code":-32700,"message":"Parse error"}';
+  const illegible = ["null", "{}", "[1]", "true", '"abc"', '""', undefined].map((id) =>
+    id === undefined ? `{"jsonrpc":"2.0",${error}}\n` : `{"jsonrpc":"2.0","id":${id},${error}}\n`,
+  );
+  const answer = (id = "ID"): string => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"whole"}]}}\n`;
+
+  it("on a pipe fails the only request in flight at once, and it is never sent again", async () => {
+    const one = stand(fixture("workbench.mjs", [], never));
+    await one.call("echo");
+    for (const [at, text] of illegible.entries()) {
+      const fault = (await one.call("raw", { text }, { repeatable: at % 2 === 0 }).catch((caught: unknown) => caught)) as Fault;
+      expect(fault, text).toMatchObject({ code: "answer-unreadable", blame: "upstream", retryable: false });
+      expect(fault.detail).toContain("an error that names no request: Parse error (code -32700)");
+      expect(fault.data).toEqual({ error: { code: -32700, message: "Parse error" } });
+    }
+    expect(textOf(await one.call("echo", { text: "on" }))).toBe("on");
+    const counts = { answersWithoutId: illegible.length, calls: illegible.length + 2, noiseLines: 0 };
+    expect(one.status()).toMatchObject(counts);
+    expect(one.logs.filter(({ level, text: told }) => level === "warn" && told.includes("names no request"))).toHaveLength(1);
+  });
+
+  it("on a pipe is given to nobody where it may mean another, and every such call still gets its answer", async () => {
+    const one = stand(fixture("workbench.mjs", [], never));
+    await one.call("echo");
+    // Two in flight.
+    const slow = one.call("sleep", { ms: 100 });
+    expect(textOf(await one.call("raw", { text: illegible.join("") + answer() }))).toBe("whole");
+    expect(textOf(await slow)).toBe("slept 100");
+    expect(one.status().answersWithoutId).toBe(illegible.length);
+    // One in flight, behind a notification that may be what could not be read.
+    const abort = new AbortController();
+    const given = code(one.call("sleep", { ms: 600_000 }, { signal: abort.signal }));
+    abort.abort();
+    expect(await given).toBe("call-cancelled");
+    expect(textOf(await one.call("raw", { text: `${illegible[0] ?? ""}${answer()}` }))).toBe("whole");
+    // That one was answered, and with it the notification is accounted for.
+    expect(await code(one.call("raw", { text: illegible[0] ?? "" }))).toBe("answer-unreadable");
+  });
+
+  it("on a pipe is nobody's where it is a log, a result, or named as a request that nobody sent", async () => {
+    const one = stand(fixture("workbench.mjs", [], never));
+    await one.call("echo");
+    const others = [
+      `{${error}}\n`,
+      `{"level":"error","id":null,${error}}\n`,
+      `{"jsonrpc":"2.0","id":424242,${error}}\n`,
+      `{"jsonrpc":"2.0","id":null,"error":null}\n`,
+      answer("null"),
+    ];
+    for (const text of others) expect(textOf(await one.call("raw", { text: text + answer() }))).toBe("whole");
+    expect(one.status()).toMatchObject({ answersWithoutId: 1, noiseLines: others.length });
+  });
+
+  it("over HTTP is the answer of the request whose own reply it is, as a body and as an event, whatever else runs", async () => {
+    for (const events of [false, true]) {
+      const one = stand(remote((await oddHttp(events, () => illegible[0] ?? "")).url, never));
+      const both = await Promise.all([code(one.call("x")), code(one.call("x"))]);
+      expect(both).toEqual(Array(2).fill({ refusal: -32700, message: "Parse error" }));
+    }
+  });
+});
+
 describe("messages that are JSON and yet odd", () => {
   it("reach whoever waits, once: twice answered, answered for others, reported on for nobody", async () => {
     const one = stand(fixture("workbench.mjs", [], never));
@@ -105,7 +168,7 @@ describe("messages that are JSON and yet odd", () => {
     expect(textOf(await one.call("echo", { text: "on" }))).toBe("on");
     expect(seen).toEqual([{ progress: 1 }]);
     // What nobody asked for is noise; what comes late is not.
-    expect(one.status().noiseLines).toBe(5);
+    expect(one.status()).toMatchObject({ noiseLines: 5, answersWithoutId: 1 });
   });
 
   it("are settled once where an answer and a cancellation cross", async () => {

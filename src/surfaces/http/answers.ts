@@ -204,6 +204,7 @@ export const upstreams = z.array(
     failures: z.int(),
     stderrTail: z.string(),
     noiseLines: z.int(),
+    answersWithoutId: z.int(),
     prefix: z.string().optional(),
   }),
 );
