@@ -18,6 +18,7 @@ import type { ListedTool, Tool } from "../../src/model/tool.js";
 import type { View } from "../../src/model/view.js";
 import { assembleView } from "../../src/provision/assemble.js";
 import { decideByRules, notChosen } from "../../src/provision/choose.js";
+import { VIEW_FORM } from "../../src/provision/material.js";
 import { buildSkillIndex, searchSkills, type SkillIndex } from "../../src/retrieve/skills.js";
 import { buildToolIndex, searchTools, type ToolIndex } from "../../src/retrieve/tools.js";
 import { extractSkills, type SolvedTask } from "./extract.js";
@@ -108,7 +109,13 @@ export function firstView(bench: Bench, text: string): View {
       unmatched: [],
       notices: [],
       leftOut: notChosen(candidates, decisions),
-      limits: { tokens: policy.viewTokens, explore: policy.exploreCalls, skillChars: policy.exploreSkillChars },
+      limits: {
+        form: VIEW_FORM,
+        tokens: policy.viewTokens,
+        tokensMost: policy.viewTokensMax,
+        explore: policy.exploreCalls,
+        skillChars: policy.exploreSkillChars,
+      },
     },
   });
 }

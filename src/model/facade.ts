@@ -7,7 +7,7 @@
  */
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "./json.js";
-import type { View } from "./view.js";
+import { BUDGET_LEAST, BUDGET_MOST, type View } from "./view.js";
 
 const episode = z.string().min(1).max(100).optional().describe("Episode id from start_task; omit to continue the running one.");
 
@@ -15,7 +15,7 @@ export const startTaskInput = z.strictObject({
   task: z.string().min(1).max(20_000).describe("What is to be done, in the user's words."),
   episode: episode.describe("Give it to get the next turn of a running episode."),
   hints: z.array(z.string().min(1).max(500)).max(20).optional().describe("Names of systems, objects or tools that matter."),
-  budget_tokens: z.int().min(200).max(32_000).optional().describe("Token budget of the view (default 4000)."),
+  budget_tokens: z.int().min(BUDGET_LEAST).max(BUDGET_MOST).optional().describe("Token budget of the view (default 4000)."),
 });
 export type StartTaskInput = z.infer<typeof startTaskInput>;
 

@@ -66,6 +66,10 @@ export type View = z.infer<typeof viewSchema>;
 export type ViewTool = View["tools"][number];
 export type ViewStep = NonNullable<View["plan"]>["steps"][number];
 
+/** Tokens that a request may set as its budget: the least has room for the smallest view of an ordinary episode. */
+export const BUDGET_LEAST = 200;
+export const BUDGET_MOST = 32_000;
+
 /** A request for a view; what the three endpoints have in common, already validated. */
 export const viewRequestSchema = z.object({
   kind: z.enum(["start", "retrieve", "explore"]),

@@ -24,6 +24,25 @@ export function sayLeftOut(left: readonly LeftOut[], form: number): LeftOut[] {
   return [{ kind: "tool", id: `${left.length} more`, why: "budget" }];
 }
 
+/** How what a cut view leaves out is said, and which names that gives. */
+export interface SaidLeftOut {
+  readonly entries: LeftOut[];
+  readonly names: ReadonlySet<string>;
+}
+
+/**
+ * The same forms for a cut view, whose plan goes by the names that are told: those it must have come first in `left`, and each of them
+ * is named in every form.
+ */
+export function sayCut(left: readonly LeftOut[], must: ReadonlySet<string>, form: number): SaidLeftOut {
+  const isMust = ({ kind, id }: LeftOut): boolean => kind === "tool" && must.has(id);
+  if (form <= 1) return { entries: sayLeftOut(left, form), names: new Set(left.map(({ id }) => id)) };
+  const first = left.filter(isMust);
+  const rest = left.filter((one) => !isMust(one));
+  const names = new Set(first.map(({ id }) => id));
+  return { entries: [...byReason(first, Number.POSITIVE_INFINITY), ...sayLeftOut(rest, form)], names };
+}
+
 function byReason(left: readonly LeftOut[], most: number): LeftOut[] {
   const groups = new Map<string, { kind: LeftOut["kind"]; ids: string[]; why: string }>();
   for (const { kind, id, why } of left) {

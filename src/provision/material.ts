@@ -53,6 +53,10 @@ export interface Material {
 
 interface Limits {
   readonly tokens: number;
+  /** The largest budget that can be asked for. */
+  readonly tokensMost: number;
+  /** How a view is cut to its budget: 1 as before there were forms, 2 at present. Recorded, so that each replays as it was cut. */
+  readonly form: number;
   readonly explore: number;
   readonly skillChars: number;
   /** Part of the skill text left that one view may show, 0…1. */
@@ -74,6 +78,9 @@ export interface ToolMaterial {
   readonly isAim: boolean;
 }
 
+/** The form in which views are cut at present (Limits.form). */
+export const VIEW_FORM = 2;
+
 /** Smallest limits that a damaged record could ask for still leave room for an answer. */
 const TOKENS_LEAST = 1;
 
@@ -81,6 +88,8 @@ export function gatherMaterial(input: AssembleInput): Material {
   const { request, found, before, decisions } = input;
   const limits: Limits = {
     tokens: Math.max(TOKENS_LEAST, found.limits["tokens"] ?? 0),
+    tokensMost: found.limits["tokensMost"] ?? 0,
+    form: found.limits["form"] ?? 1,
     explore: found.limits["explore"] ?? 0,
     skillChars: found.limits["skillChars"] ?? 0,
     // Views recorded before there was a share took all that was left.

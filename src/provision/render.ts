@@ -2,30 +2,17 @@
  * Rendering: a draft of a view as its body, told as tersely as the draft says.
  */
 import type { View } from "../model/view.js";
-import { sayLeftOut, type LeftOut } from "./left-out.js";
+import type { Draft } from "./draft.js";
 import type { Material, SkillMaterial, ToolMaterial } from "./material.js";
-import { cutAtWord } from "./signature.js";
+import { tellTersely } from "./terse.js";
+import { tellTightly } from "./tight.js";
 import { countTokens } from "./tokens.js";
 
 /** Characters a token has in the JSON of a view: rarely fewer, hardly ever more. Only used to skip work; what counts is counted. */
 const CHARS_AT_LEAST = 2.5;
 const CHARS_AT_MOST = 16;
-/** What a sum of parts may be too high by. */
-const ESTIMATE_OFF = 40;
-
-/** What of the material is shown. */
-export interface Draft {
-  readonly tools: Set<ToolMaterial>;
-  readonly definitions: Set<ToolMaterial>;
-  readonly skills: Map<SkillMaterial, "full" | "brief">;
-  alternatives: number;
-  /** How tersely plan, notices, substitutions and unmatched words are told: 0 = as they are, TERSEST = hardly. */
-  terse: number;
-  /** Form of left_out (left-out.ts). */
-  leftOut: number;
-}
-/** Terseness at which nothing more can be said with fewer words. */
-export const TERSEST = 6;
+/** What a sum of parts may be off by. */
+export const ESTIMATE_OFF = 40;
 
 /** The body with its tokens counted: `budgets.tokens.used` is the exact o200k count of the JSON of all of it. */
 export function render(material: Material, draft: Draft): View {
@@ -64,9 +51,8 @@ function body(material: Material, draft: Draft): View {
     const form = draft.skills.get(skill);
     return form === undefined ? [] : [skillEntry(skill, form)];
   });
-  const { plan, cut } = tersePlan(material.plan, draft.terse);
-  const { rows, untold } = terseSubstitutions(found.substitutions, draft.terse);
-  const left = [...cut, ...untold, ...cutFrom(material, draft), ...material.left];
+  const told = draft.tight === undefined ? tellTersely(material, draft) : tellTightly(material, draft, draft.tight);
+  const { plan, fellBack } = told;
   const view: View = {
     view: material.id,
     ...(input.episode === undefined ? {} : { episode: input.episode, ...(input.turn === undefined ? {} : { turn: input.turn }) }),
@@ -75,10 +61,10 @@ function body(material: Material, draft: Draft): View {
     ...(request.kind === "retrieve" ? {} : { skills }),
     tools: tools.map((tool) => (draft.definitions.has(tool) ? withDefinition(tool) : tool.entry)),
     ...(draft.alternatives > 0 ? { alternatives: found.alternatives.slice(0, draft.alternatives) } : {}),
-    ...present("notices", terseNotices(material.notices, draft.terse)),
-    ...present("substitutions", rows),
-    ...present("left_out", sayLeftOut(left, draft.leftOut)),
-    ...present("unmatched", found.unmatched.slice(0, [20, 10, 5, 3, 0][draft.terse] ?? 0)),
+    ...present("notices", told.notices),
+    ...present("substitutions", told.substitutions),
+    ...present("left_out", told.leftOut),
+    ...present("unmatched", told.unmatched),
     budgets: {
       tokens: { used: 0, limit: limits.tokens },
       explore: { used: before.explored + (request.kind === "explore" && !isSpent ? 1 : 0), limit: limits.explore },
@@ -87,7 +73,7 @@ function body(material: Material, draft: Draft): View {
         limit: limits.skillChars,
       },
     },
-    manager: { by: decisions.by, ...(decisions.fellBack === undefined ? {} : { fellBack: decisions.fellBack }) },
+    manager: { by: decisions.by, ...(fellBack === undefined ? {} : { fellBack }) },
   };
   return view;
 }
@@ -119,65 +105,6 @@ function withDefinition(tool: ToolMaterial): View["tools"][number] {
   return { tool: key, name, signature, ...(tool.definition === undefined ? {} : { definition: tool.definition }), ...rest };
 }
 
-/** What the draft does not show of the material. */
-function cutFrom(material: Material, draft: Draft): LeftOut[] {
-  const chars = material.input.request.kind === "explore" ? " or the episode's limit on skill text" : "";
-  const whole = material.tools.filter(
-    (tool) => tool.definition !== undefined && draft.tools.has(tool) && !draft.definitions.has(tool),
-  );
-  return [
-    ...material.skills
-      .filter((skill) => !draft.skills.has(skill))
-      .map((skill): LeftOut => ({ kind: "skill", id: skill.name, why: `over the token budget${chars}` })),
-    ...material.tools
-      .filter((tool) => !draft.tools.has(tool))
-      .map((tool): LeftOut => ({ kind: "tool", id: tool.entry.tool, why: "over the token budget" })),
-    ...whole.map((tool): LeftOut => ({
-      kind: "tool",
-      id: tool.entry.tool,
-      why: "its definition is over the token budget; ask describe_tools",
-    })),
-  ];
-}
-
-/** Goals get shorter, then steps are dropped from the end; the first step stays, at last without its names. */
-function tersePlan(plan: View["plan"], terse: number): { plan: View["plan"]; cut: LeftOut[] } {
-  if (plan === undefined || terse === 0) return { plan, cut: [] };
-  const goalChars = [160, 80, 60, 40, 40, 30, 16][terse] ?? 16;
-  const count = [12, 12, 6, 3, 2, 1, 1][terse] ?? 1;
-  const kept = plan.steps.slice(0, count).map((step) => ({
-    ...step,
-    goal: cutAtWord(step.goal, goalChars),
-    ...(terse >= 5 ? { skills: [], tools: step.tools.slice(-1) } : {}),
-    ...(terse >= TERSEST ? { tools: [] } : {}),
-  }));
-  const why = "over the token budget";
-  const cut = plan.steps
-    .slice(count)
-    .map((step): LeftOut => ({ kind: "plan", id: `step ${step.n}: ${cutAtWord(step.goal, 40)}`, why }));
-  return { plan: { ...plan, from: terse >= TERSEST ? [] : plan.from, steps: kept }, cut };
-}
-
-function terseNotices(notices: NonNullable<View["notices"]>, terse: number): NonNullable<View["notices"]> {
-  if (terse >= TERSEST) return [];
-  return terse < 2
-    ? notices
-    : notices.map((notice) => ({ code: notice.code, text: cutAtWord(notice.text, terse < 4 ? 60 : 12) }));
-}
-
-function terseSubstitutions(
-  rows: NonNullable<View["substitutions"]>,
-  terse: number,
-): { rows: NonNullable<View["substitutions"]>; untold: LeftOut[] } {
-  if (terse < 2) return { rows, untold: [] };
-  const count = [0, 0, 8, 4, 2, 1, 0][terse] ?? 0;
-  const why = "it is gone; what took over is over the token budget";
-  return {
-    rows: rows.slice(0, count).map((row) => ({ ...row, why: cutAtWord(row.why, terse < 4 ? 60 : 12) })),
-    untold: rows.slice(count).map((row): LeftOut => ({ kind: "tool", id: row.asked, why })),
-  };
-}
-
 /** Characters of a skill's text that count against the episode: only what explore shows does. */
 export function countedChars(material: Material, text: string): number {
   return material.input.request.kind === "explore" ? text.length : 0;
@@ -189,6 +116,11 @@ export function tellsWithin(material: Material, draft: Draft, tokens: number): b
   if (left === undefined) return true;
   const text = JSON.stringify(left);
   return text.length <= tokens * CHARS_AT_LEAST || countOnce(material, text) <= tokens;
+}
+
+/** Is the draft so short that it hardly takes the budget? Texts without spaces may all the same. */
+export function seemsShort(material: Material, draft: Draft): boolean {
+  return JSON.stringify(body(material, draft)).length <= material.limits.tokens * CHARS_AT_LEAST;
 }
 
 /** False where the draft is surely above so many tokens; true where it may be within. */

@@ -13,9 +13,10 @@ import { PROVISION } from "../model/policy.js";
 import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/ports.js";
 import type { Skill, Tier } from "../model/skill.js";
 import type { NeedVector } from "../model/vectors.js";
-import type { ViewDecisions, ViewRecord, ViewRequest } from "../model/view.js";
+import { BUDGET_MOST, type ViewDecisions, type ViewRecord, type ViewRequest } from "../model/view.js";
 import { alternativesOf } from "../provision/alternatives.js";
 import { notChosen } from "../provision/choose.js";
+import { VIEW_FORM } from "../provision/material.js";
 import { wordsOfNeed } from "../provision/meaning.js";
 import { needText } from "../provision/plan.js";
 import { experienceChannel } from "../retrieve/experience.js";
@@ -216,7 +217,9 @@ function toolLimit(world: World, request: ViewRequest, notices: Found["notices"]
 function limitsOf(world: World, request: ViewRequest): Found["limits"] {
   const { policy } = world;
   return {
+    form: VIEW_FORM,
     tokens: Math.min(request.budgetTokens ?? policy.viewTokens, policy.viewTokensMax),
+    tokensMost: Math.min(policy.viewTokensMax, BUDGET_MOST),
     explore: policy.exploreCalls,
     skillChars: policy.exploreSkillChars,
     ...(request.kind === "explore" ? { skillShare: PROVISION.exploreShare } : {}),

@@ -45,7 +45,7 @@ type Move =
   | { kind: "maintain" }
   | { kind: "revert" }
   | { kind: "restart" }
-  | { kind: "ask"; how: "start" | "retrieve" | "explore"; task: number };
+  | { kind: "ask"; how: "start" | "retrieve" | "explore"; task: number; budget?: number };
 
 const EDITED = ["atomic-look-up-order", "plan-cancel-and-refund-order", "atomic-find-customer"];
 const small = (most: number): fc.Arbitrary<number> => fc.integer({ min: 0, max: most });
@@ -59,6 +59,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
       kind: fc.constant("ask" as const),
       how: fc.constantFrom("start" as const, "retrieve" as const, "explore" as const),
       task: small(TASKS.length - 1),
+      budget: fc.constantFrom(200, 300, 500, 1_000, 4_000),
     }),
   },
 ) as fc.Arbitrary<Move>;
@@ -112,7 +113,7 @@ class Stay {
         this.house = await start(this.home);
         return undefined;
       case "ask":
-        return (await this.ask(one.how, TASKS[one.task] ?? "")).body;
+        return (await this.ask(one.how, TASKS[one.task] ?? "", one.budget)).body;
     }
   }
 
@@ -120,9 +121,9 @@ class Stay {
     return this.house.operations.replay(view);
   }
 
-  private ask(how: "start" | "retrieve" | "explore", text: string): Promise<{ body: View }> {
+  private ask(how: "start" | "retrieve" | "explore", text: string, budget = 4_000): Promise<{ body: View }> {
     const { operations } = this.house;
-    if (how === "start") return operations.startTask({ task: text }, someone);
+    if (how === "start") return operations.startTask({ task: text, budget_tokens: budget }, someone);
     if (how === "retrieve") return operations.retrieveTools({ query: text }, someone);
     return operations.exploreCapabilities({ need: text }, someone);
   }
@@ -172,6 +173,7 @@ const COURSE: readonly Move[] = [
   { kind: "maintain" },
   { kind: "ask", how: "explore", task: 2 },
   { kind: "restart" },
+  { kind: "ask", how: "start", task: 0, budget: 400 },
   { kind: "edit", skill: 0, note: 1 },
   { kind: "drift", to: 3 },
   { kind: "ask", how: "start", task: 0 },

@@ -3,12 +3,12 @@ import type { SkillName, ToolKey } from "../../src/model/ids.js";
 import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../../src/model/ports.js";
 import type { Skill } from "../../src/model/skill.js";
 import type { Tool } from "../../src/model/tool.js";
-import type { View, ViewDecisions, ViewRecord, ViewRequest } from "../../src/model/view.js";
+import { BUDGET_MOST, type View, type ViewDecisions, type ViewRecord, type ViewRequest } from "../../src/model/view.js";
 import { DEFAULT_POLICY } from "../../src/model/policy.js";
 import { buildGraph, type DependencyGraph } from "../../src/graph/graph.js";
 import { closure, skillsNaming } from "../../src/graph/reach.js";
 import { assembleView } from "../../src/provision/assemble.js";
-import type { AssembleInput } from "../../src/provision/material.js";
+import { VIEW_FORM, type AssembleInput } from "../../src/provision/material.js";
 import { decideByRules, notChosen } from "../../src/provision/choose.js";
 import { SHOP_SKILLS, SHOP_TOOLS, sampleSkill, sampleTool, type SkillSketch, type ToolSketch } from "./sample.js";
 
@@ -75,6 +75,8 @@ export function turnOf(sketch: TurnSketch): Turn {
       notices: found.notices ?? [],
       leftOut: [...(found.leftOut ?? []), ...notChosen(candidates, decisions)],
       limits: {
+        form: VIEW_FORM,
+        tokensMost: BUDGET_MOST,
         tokens: request.budgetTokens ?? DEFAULT_POLICY.viewTokens,
         explore: DEFAULT_POLICY.exploreCalls,
         skillChars: DEFAULT_POLICY.exploreSkillChars,
