@@ -208,7 +208,9 @@ function share({ right, emitted }: { right: number; emitted: number }): string {
 function reportLabelled(data: string, name: string, memory: boolean): boolean {
   const history = playHistory(name, readVersions(data, name), memory);
   const figures = scoreHistory(history, readRows(data, history));
-  say(`\n${name}, ${history.versions.length} versions${memory ? "" : ", without hints and departed tools"}`);
+  say(
+    `\n${name}, ${history.versions.length} versions${memory ? ", as the daemon plays it" : ", without hints and departed tools (for comparison; no bound)"}`,
+  );
   say(`  recall on rows not heuristic   ${share({ right: figures.found, emitted: figures.rows })}`);
   say(`  precision of certain           ${share(figures.certain)}`);
   say(`  precision, proposed included   ${share(figures.all)}`);

@@ -5,20 +5,38 @@
  * Speaks: Holds, tools before and after a move.
  * Never: skills' standings (world), the drift's levels (level.ts), a clock.
  *
- * Level-triggered: whether a tool is held is a function of what it is now and of what was last accepted, not of the steps between.
- * So a change that is taken back releases, and a change in small steps is measured whole.
+ * Level-triggered: whether a tool is held is a function of what it is now, of what was last accepted, of the takeovers in force and of the
+ * approval given, not of the steps between. So a change that is taken back releases, a change in small steps is measured whole, and a
+ * takeover that a person rejects measures nobody.
  *
  *   accepted ──(worse)──► held ──(approved)──► approved, as long as contract and text stay
  *       ▲                 │  ▲                      │
  *       └──(no worse)─────┘  └───(moves, worse)─────┘
  *
  * An approval makes nothing accepted: once it lapses, the tool is measured from what needed no approval. A tool that took over from
- * another is measured from that one, so that no rename is a way around a hold.
+ * another is measured from that one too, so that no rename is a way around a hold.
  */
 import type { Hold, Holds } from "../model/catalog.js";
 import type { Instant, ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { Tool } from "../model/tool.js";
-import { sha256 } from "./canonical.js";
+import {
+  acceptedOf,
+  asAccepted,
+  exceeds,
+  graveIds,
+  idOf,
+  inheritedFrom,
+  joinHeirs,
+  lastHop,
+  named,
+  shown,
+  stored,
+  strictest,
+  type Accepted,
+  type HeirMeasure,
+  type Hop,
+  type Predecessor,
+} from "./measure.js";
 import { isGrave, scanTool } from "./scan.js";
 import type { Neighbours, ScanFinding } from "./scan.js";
 
@@ -27,26 +45,29 @@ export interface HoldPolicy {
   readonly holdOnTextChange: boolean;
   /** Other upstreams' tools, for orders about them; without it none are looked for. */
   readonly neighbours?: ((label: UpstreamLabel) => Neighbours) | undefined;
+  /** Is this takeover in force? By default each is. */
+  readonly stands?: ((hop: Hop) => boolean) | undefined;
 }
 
 /**
  * One tool that moved: `before` is its last definition (of the version before, or the one it left with), undefined at first
- * sight; `after` is undefined where it left. `predecessors`: the last definitions of the tools that it took over from just now.
+ * sight; `after` is undefined where it left. Equal ones: it is weighed anew, since a takeover or a word on one moved.
+ * `predecessors`: the tools that it took over from just now.
  */
 export interface Moved {
   readonly key: ToolKey;
   readonly before: Tool | undefined;
   readonly after: Tool | undefined;
-  readonly predecessors?: readonly Tool[];
+  readonly predecessors?: readonly Predecessor[];
 }
 
-interface Accepted {
-  readonly digests: Hold["from"];
-  readonly readOnly: boolean;
-  readonly destructive: boolean;
-  readonly findings: readonly string[];
-  /** Whose definition it is, where the tool took over from another. */
-  readonly predecessor?: string | undefined;
+/** What is written anew, tool by tool. */
+interface Draft {
+  readonly held: Holds["held"];
+  readonly review: Holds["review"];
+  readonly approved: Holds["approved"];
+  readonly own: NonNullable<Holds["own"]>;
+  readonly heirs: NonNullable<Holds["heirs"]>;
 }
 
 /**
@@ -55,38 +76,109 @@ interface Accepted {
  * something grave is marked `review`.
  */
 export function nextHolds(holds: Holds, moved: readonly Moved[], at: Instant, policy: HoldPolicy): Holds {
-  const [held, review, approved] = [{ ...holds.held }, { ...holds.review }, { ...holds.approved }];
-  for (const { key, before, after, predecessors = [] } of moved) {
-    if (after === undefined) continue;
-    const neighbours = policy.neighbours?.(after.label);
-    const approval = standing(approved[key], after) ?? inherited(holds, predecessors, after);
-    const lapsed = approval === undefined ? approved[key] : undefined;
-    if (approval === undefined) delete approved[key];
-    else approved[key] = approval;
-    const findings = scanTool(after, neighbours).filter(isGrave);
-    const own = baselineOf(held[key], lapsed, before, neighbours);
-    const baseline = strictest(
+  const draft: Draft = {
+    held: { ...holds.held },
+    review: { ...holds.review },
+    approved: { ...holds.approved },
+    own: { ...holds.own },
+    heirs: { ...holds.heirs },
+  };
+  for (const { key, before, after, predecessors = [] } of moved)
+    if (after !== undefined) weigh(holds, draft, { key, before, after, predecessors }, at, policy);
+  const { own, heirs } = draft;
+  const next: Holds = {
+    format: holds.format,
+    held: sorted(draft.held),
+    review: sorted(draft.review),
+    approved: sorted(draft.approved),
+    ...(Object.keys(own).length === 0 ? {} : { own: sorted(own) }),
+    ...(Object.keys(heirs).length === 0 ? {} : { heirs: sorted(heirs) }),
+  };
+  return JSON.stringify(next) === JSON.stringify(inOrder(holds)) ? holds : next;
+}
+
+interface Weighed extends Moved {
+  readonly after: Tool;
+  readonly predecessors: readonly Predecessor[];
+}
+
+function weigh(holds: Holds, draft: Draft, { key, before, after, predecessors }: Weighed, at: Instant, policy: HoldPolicy): void {
+  const neighbours = policy.neighbours?.(after.label);
+  const stands = policy.stands ?? (() => true);
+  const findings = scanTool(after, neighbours).filter(isGrave);
+  const approval = standing(draft.approved[key], after) ?? inherited(holds, predecessors, after);
+  const lapsed = approval === undefined ? draft.approved[key] : undefined;
+  const past = measuresOf(holds, key, before, neighbours);
+  const own = past.own ?? acceptedOf(after, neighbours);
+  const inherits = predecessors.flatMap((from) => {
+    const { own: theirs, heirs } = measuresOf(holds, from.tool.key, from.tool, neighbours);
+    return inheritedFrom(from, { own: theirs ?? acceptedOf(from.tool, neighbours), heirs }, { tool: after, findings });
+  });
+  const ownReasons = judgedAlone(own, after, findings, policy);
+  const isOwn = ownReasons.length === 0;
+  const heirs = joinHeirs(past.heirs, inherits).filter((one) => !isOwn || exceeds(asAccepted(one), after, findings).length > 0);
+  setOrDelete(draft.own, key, isOwn ? undefined : stored(own));
+  setOrDelete(draft.heirs, key, heirs.length === 0 ? undefined : heirs);
+  const inForce = heirs.filter(({ via }) => via.every(stands));
+  const measure =
+    strictest(
       own,
-      predecessors.map((tool) => ({
-        ...(baselineOf(holds.held[tool.key], holds.approved[tool.key], tool, neighbours) ?? acceptedOf(tool, neighbours)),
-        predecessor: tool.key,
-      })),
-    );
-    if (baseline === undefined) {
-      if (findings.length > 0 && approval === undefined)
-        review[key] = { since: at, from: shown(after.digests), to: shown(after.digests) };
-      continue;
-    }
-    const isApproved = approval !== undefined && (approval.document === after.digests.document || own === undefined);
-    const reasons = isApproved ? [] : reasonsOf(baseline, after, findings, policy);
-    if (reasons.length === 0) delete held[key];
-    else held[key] = holdOf(baseline, after, reasons, held[key]?.since ?? at);
-    const mark = reviewOf(review[key], lapsed ?? own?.digests, after, at);
-    if (mark === undefined) delete review[key];
-    else review[key] = mark;
-  }
-  const next = { ...holds, held: sorted(held), review: sorted(review), approved: sorted(approved) };
-  return JSON.stringify(next) === JSON.stringify(holds) ? holds : next;
+      inForce.map((one) => asAccepted(one, lastHop(one))),
+    ) ?? own;
+  const reasons =
+    inForce.length === 0 ? ownReasons : [...exceeds(measure, after, findings), ...ownReasons.filter((one) => one.policy)];
+  const isFree = reasons.length === 0 || isApproved(approval, after, findings, before, neighbours);
+  if (isFree) delete draft.held[key];
+  else draft.held[key] = holdOf(measure, after, reasons, draft.held[key]?.since ?? at);
+  if (approval === undefined) delete draft.approved[key];
+  else draft.approved[key] = withMeasure(approval, reasons.length === 0 ? undefined : measure);
+  const wasHeld = holds.held[key] !== undefined;
+  setOrDelete(draft.review, key, markOf(draft, { key, after, lapsed, seen: past.own, wasHeld, approval, findings }, at));
+}
+
+/** The tool's own measure where it was seen before, and those that it took over. */
+function measuresOf(
+  holds: Holds,
+  key: string,
+  before: Tool | undefined,
+  neighbours: Neighbours | undefined,
+): { own: Accepted | undefined; heirs: readonly HeirMeasure[] } {
+  const own = holds.own?.[key];
+  const heirs = holds.heirs?.[key] ?? [];
+  const seen = before === undefined ? undefined : acceptedOf(before, neighbours);
+  if (own !== undefined || heirs.length > 0) return { own: own === undefined ? seen : asAccepted(own), heirs };
+  return measuresBefore(holds, key, seen) ?? { own: seen, heirs };
+}
+
+/** Of a home whose holds keep one measure a tool: it is the tool's own, or that of the one that it took over from. */
+function measuresBefore(
+  holds: Holds,
+  key: string,
+  seen: Accepted | undefined,
+): { own: Accepted | undefined; heirs: readonly HeirMeasure[] } | undefined {
+  const hold = holds.held[key];
+  const past = hold ?? holds.approved[key]?.measure;
+  if (past === undefined) return undefined;
+  // A hold without its measure: only the accepted digests themselves, or a tool that can do no harm, release it.
+  const accepted = past.accepted ?? { readOnly: true, destructive: false, findings: [] };
+  if (past.accepted === undefined && seen?.digests.document === past.from.document) return { own: seen, heirs: [] };
+  const { from, predecessor } = past;
+  if (predecessor === undefined) return { own: { digests: from, ...accepted }, heirs: [] };
+  return { own: seen, heirs: [{ from, accepted, of: predecessor, via: [{ from: predecessor, to: key, came: true }] }] };
+}
+
+/** By its own measure alone; `policy` marks what is no harm and held by policy. */
+function judgedAlone(
+  own: Accepted,
+  after: Tool,
+  findings: readonly ScanFinding[],
+  policy: HoldPolicy,
+): { rule: string; text: string; policy?: true }[] {
+  if (after.digests.document === own.digests.document) return [];
+  const reasons: { rule: string; text: string; policy?: true }[] = exceeds(own, after, findings);
+  if (policy.holdOnTextChange && after.digests.text !== own.digests.text)
+    reasons.push({ rule: "D1", text: "Its texts changed, and the policy holds a tool for that.", policy: true });
+  return reasons;
 }
 
 type Approval = Holds["approved"][string];
@@ -95,7 +187,7 @@ type Approval = Holds["approved"][string];
  * A person accepts the tool as it is: nothing holds it, its texts are looked at. It lapses when contract or text moves; the tool is then
  * measured from where the hold was, and from what was approved only if there was none.
  */
-export function approveHold(holds: Holds, tool: Tool, by: string, at: Instant): Holds {
+export function approveHold(holds: Holds, tool: Tool, by: string, at: Instant, neighbours?: Neighbours): Holds {
   const [held, review] = [{ ...holds.held }, { ...holds.review }];
   const hold = held[tool.key];
   const before = holds.approved[tool.key]?.measure;
@@ -105,7 +197,8 @@ export function approveHold(holds: Holds, tool: Tool, by: string, at: Instant): 
   const ofHold =
     hold === undefined || accepted === undefined ? undefined : { from: hold.from, accepted, ...named(hold.predecessor) };
   const measure = before ?? ofHold;
-  const approval: Approval = { ...shown(tool.digests), at, by, ...(measure === undefined ? {} : { measure }) };
+  const findings = graveIds(tool, neighbours);
+  const approval: Approval = { ...shown(tool.digests), at, by, findings, ...(measure === undefined ? {} : { measure }) };
   return { ...holds, held, review, approved: sorted({ ...holds.approved, [tool.key]: approval }) };
 }
 
@@ -116,103 +209,63 @@ function standing(approval: Approval | undefined, after: Tool): Approval | undef
 }
 
 /** What was approved under another name, and is the same to contract and text: digests know no names. */
-function inherited(holds: Holds, predecessors: readonly Tool[], after: Tool): Approval | undefined {
+function inherited(holds: Holds, predecessors: readonly Predecessor[], after: Tool): Approval | undefined {
   const [only, ...more] = predecessors;
-  return only === undefined || more.length > 0 ? undefined : standing(holds.approved[only.key], after);
+  return only === undefined || more.length > 0 ? undefined : standing(holds.approved[only.tool.key], after);
 }
 
-/**
- * What a tool is measured from: behind a hold what the hold is measured from, behind an approval what the hold before it was, else the
- * definition before.
- */
-function baselineOf(
-  hold: Hold | undefined,
+/** Contract and text are the approved ones; what else the document says (icons, `_meta`) may bring no order to the model. */
+function isApproved(
   approval: Approval | undefined,
-  before: Tool | undefined,
-  neighbours: Neighbours | undefined,
-): Accepted | undefined {
-  if (hold !== undefined) {
-    if (hold.accepted !== undefined) return { digests: hold.from, ...hold.accepted, ...named(hold.predecessor) };
-    if (before?.digests.document === hold.from.document) return acceptedOf(before, neighbours);
-    // A hold without its measure: only the accepted digests themselves, or a tool that can do no harm, release it.
-    return { digests: hold.from, readOnly: true, destructive: false, findings: [] };
-  }
-  const measure = approval?.measure;
-  if (measure !== undefined) return { digests: measure.from, ...measure.accepted, ...named(measure.predecessor) };
-  return before === undefined ? undefined : acceptedOf(before, neighbours);
-}
-
-/** The narrowest effect of the tool itself and of those it took over from; measured from the first that it took over from. */
-function strictest(own: Accepted | undefined, others: readonly Accepted[]): Accepted | undefined {
-  const [first, ...more] = others;
-  if (first === undefined) return own;
-  const all = [first, ...more, ...(own === undefined ? [] : [own])];
-  return {
-    digests: first.digests,
-    predecessor: first.predecessor,
-    readOnly: all.some((one) => one.readOnly),
-    destructive: all.every((one) => one.destructive),
-    // What the tool said all along is nothing new; of texts that it brought, what every one of the others said as well.
-    findings: own?.findings ?? first.findings.filter((id) => more.every((one) => one.findings.includes(id))),
-  };
-}
-
-function named(predecessor: string | undefined): { predecessor?: string } {
-  return predecessor === undefined ? {} : { predecessor };
-}
-
-function acceptedOf(tool: Tool, neighbours: Neighbours | undefined): Accepted {
-  return {
-    digests: shown(tool.digests),
-    readOnly: tool.annotations.readOnly,
-    destructive: tool.annotations.destructive,
-    findings: scanTool(tool, neighbours).filter(isGrave).map(idOf).sort(),
-  };
-}
-
-/** The same finding in two definitions has the same id, wherever it stands. */
-function idOf(finding: ScanFinding): string {
-  return `${finding.code}:${sha256(finding.match).slice(0, 16)}`;
-}
-
-/** Why the tool is worse than what was accepted; empty if it is not. */
-function reasonsOf(
-  accepted: Accepted,
   after: Tool,
   findings: readonly ScanFinding[],
-  policy: HoldPolicy,
-): { rule: string; text: string }[] {
-  if (after.digests.document === accepted.digests.document) return [];
-  const reasons: { rule: string; text: string }[] = [];
-  const who = accepted.predecessor === undefined ? "It" : `${accepted.predecessor}, which it took over from,`;
-  const now = accepted.predecessor === undefined ? "may" : "it may";
-  if (accepted.readOnly && !after.annotations.readOnly)
-    reasons.push({ rule: "A1", text: `${who} was read-only and ${now} write now.` });
-  if (!accepted.destructive && after.annotations.destructive)
-    reasons.push({ rule: "A1", text: `${who} destroyed nothing and ${now} destroy now.` });
-  for (const finding of findings) {
-    if (!accepted.findings.includes(idOf(finding))) reasons.push({ rule: "D1", text: finding.text });
-  }
-  // Another tool has other texts: only a tool's own are what the policy speaks of.
-  if (policy.holdOnTextChange && accepted.predecessor === undefined && after.digests.text !== accepted.digests.text) {
-    reasons.push({ rule: "D1", text: "Its texts changed, and the policy holds a tool for that." });
-  }
-  return reasons;
+  before: Tool | undefined,
+  neighbours: Neighbours | undefined,
+): boolean {
+  if (approval === undefined) return false;
+  if (approval.document === after.digests.document) return true;
+  const known = approval.findings ?? (before === undefined ? undefined : graveIds(before, neighbours));
+  return known === undefined || findings.every((finding) => known.includes(idOf(finding)));
 }
 
-function holdOf(baseline: Accepted, after: Tool, reasons: readonly { rule: string; text: string }[], since: Instant): Hold {
-  const { digests, readOnly, destructive, findings, predecessor } = baseline;
+/** The approval with what the tool is measured from once it lapses; nothing where the tool is no worse than that. */
+function withMeasure({ measure: _measure, ...approval }: Approval, now: Accepted | undefined): Approval {
+  return now === undefined ? approval : { ...approval, measure: { ...stored(now), ...named(now.predecessor) } };
+}
+
+function holdOf(measure: Accepted, after: Tool, reasons: readonly { rule: string; text: string }[], since: Instant): Hold {
   return {
     since,
-    from: { ...digests },
+    from: { ...measure.digests },
     to: shown(after.digests),
-    reasons: [...reasons],
-    accepted: { readOnly, destructive, findings: [...findings] },
-    ...named(predecessor),
+    reasons: reasons.map(({ rule, text }) => ({ rule, text })),
+    accepted: stored(measure).accepted,
+    ...named(measure.predecessor),
   };
 }
 
 type Review = Holds["review"][string];
+
+interface Looked {
+  readonly key: string;
+  readonly after: Tool;
+  readonly lapsed: Approval | undefined;
+  /** What the tool was accepted for before; undefined at first sight. */
+  readonly seen: Accepted | undefined;
+  readonly wasHeld: boolean;
+  readonly approval: Approval | undefined;
+  readonly findings: readonly ScanFinding[];
+}
+
+/** First sight of grave texts that nothing holds, or that a takeover held which is none, asks for a look. */
+function markOf({ review, held }: Draft, looked: Looked, at: Instant): Review | undefined {
+  const { key, after, lapsed, seen, wasHeld, approval, findings } = looked;
+  const isHeld = held[key] !== undefined;
+  const isFirst = seen === undefined || (wasHeld && seen.digests.document === after.digests.document);
+  if (isFirst && !isHeld && findings.length > 0 && approval === undefined)
+    return { since: at, from: shown(after.digests), to: shown(after.digests) };
+  return seen === undefined && !isHeld ? review[key] : reviewOf(review[key], lapsed ?? seen?.digests, after, at);
+}
 
 /** The review mark: from the texts last looked at (or first seen) to the present ones; none where they are the same again. */
 function reviewOf(mark: Review | undefined, lookedAt: Hold["from"] | undefined, after: Tool, at: Instant): Review | undefined {
@@ -223,11 +276,17 @@ function reviewOf(mark: Review | undefined, lookedAt: Hold["from"] | undefined, 
   return from === undefined || from.text === to.text ? undefined : { since: mark?.since ?? at, from: { ...from }, to };
 }
 
-function shown(digests: Hold["from"]): { contract: string; text: string; document: string } {
-  return { contract: digests.contract, text: digests.text, document: digests.document };
+function setOrDelete<Value>(record: Record<string, Value>, key: string, value: Value | undefined): void {
+  if (value === undefined) delete record[key];
+  else record[key] = value;
 }
 
 /** Members in the order of their keys: equal holds are equal bytes. */
 function sorted<Value>(record: Readonly<Record<string, Value>>): Record<string, Value> {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The members in the order in which they are written here, whatever order they were read in. */
+function inOrder({ format, held, review, approved, own, heirs }: Holds): Holds {
+  return { format, held, review, approved, ...(own === undefined ? {} : { own }), ...(heirs === undefined ? {} : { heirs }) };
 }

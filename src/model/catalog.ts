@@ -127,12 +127,32 @@ export const holdsFormat = defineFormat({
         document: z.string(),
         at: z.string(),
         by: z.string(),
+        /** What the scan found grave in it when it was approved. */
+        findings: z.array(z.string()).optional(),
         /** Of the hold that the approval ended: what the tool is measured from again once contract or text move. */
         measure: z.object({ from: digestsShape, accepted: measureShape, predecessor: z.string().optional() }).optional(),
       }),
     ),
     /** Tools whose texts changed and were not looked at yet: served, and marked `review`. */
     review: z.record(z.string(), z.object({ since: z.string(), from: digestsShape, to: digestsShape })),
+    /** Of tools that are worse than what they were accepted for: that. All others are their own measure. */
+    own: z.record(z.string(), z.object({ from: digestsShape, accepted: measureShape })).optional(),
+    /** Of tools that took over from narrower ones: the measures of those, each with the takeovers by which it came. */
+    heirs: z
+      .record(
+        z.string(),
+        z.array(
+          z.object({
+            /** Whose measure it is. */
+            of: z.string(),
+            /** From that tool to this one; it counts while all of them are in force. `came`: the later tool came with the takeover. */
+            via: z.array(z.object({ from: z.string(), to: z.string(), came: z.boolean() })),
+            from: digestsShape,
+            accepted: measureShape,
+          }),
+        ),
+      )
+      .optional(),
   },
 });
 export type Holds = z.infer<typeof holdsFormat.schema>;

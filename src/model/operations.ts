@@ -181,6 +181,14 @@ export interface TakenBack {
   readonly changed: readonly string[];
   readonly resting: readonly { readonly skill: string; readonly reason: string }[];
 }
+/** A link after a person's word on it. */
+export interface JudgedLink extends LineageLink {
+  /** Those that a rejection took back to the tool that left, and which of them and of what uses them rest now. */
+  readonly skills: TakenBack;
+  /** Tools that wait for a person since, or no longer do, because of that word. */
+  readonly held: readonly string[];
+  readonly released: readonly string[];
+}
 export interface GraphWhy {
   readonly skill: string;
   readonly standing: Standing;
@@ -243,12 +251,7 @@ export interface Operations {
   lineage(): Promise<readonly LineageLink[]>;
   /** One link by its id, or by the beginning of one that no other has. */
   lineageLink(link: string): Promise<LineageLink>;
-  /** `skills`: those that a rejection took back to the tool that left, and which of them and of what uses them rest now. */
-  judgeLineage(
-    link: string,
-    verdict: "confirm" | "reject",
-    caller: Caller,
-  ): Promise<LineageLink & { readonly skills: TakenBack }>;
+  judgeLineage(link: string, verdict: "confirm" | "reject", caller: Caller): Promise<JudgedLink>;
   /** Without a label: every upstream that the caller may use. */
   sync(
     label?: string,

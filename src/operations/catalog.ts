@@ -5,12 +5,13 @@ import { Fault } from "../model/fault.js";
 import type { Digest, ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { JsonObject } from "../model/json.js";
 import type { LineageLink } from "../model/lineage.js";
-import type { Caller, CatalogAnswer, CatalogTool, DriftAnswer, TakenBack } from "../model/operations.js";
+import type { Caller, CatalogAnswer, CatalogTool, DriftAnswer, JudgedLink, TakenBack } from "../model/operations.js";
 import { reaches, type Reach } from "../model/reach.js";
 import type { Tool } from "../model/tool.js";
 import { compactSignature } from "../provision/signature.js";
 import { nameOf } from "../world/advance.js";
 import { marksOf } from "../world/turn.js";
+import { releasedBy } from "../world/weigh-holds.js";
 import { problemsWithin, skillWithin } from "../world/reach.js";
 import type { World } from "../world/world.js";
 import { findTool } from "./calls.js";
@@ -74,8 +75,10 @@ export async function judgeLineage(
   asked: string,
   verdict: "confirm" | "reject",
   caller: Caller,
-): Promise<LineageLink & { skills: TakenBack }> {
-  const { id } = findLink(desk.steward.world(), asked);
+): Promise<JudgedLink> {
+  const world = desk.steward.world();
+  const { id } = findLink(world, asked);
+  if (verdict === "reject") refuseRelease(world, id, caller);
   const answer = await desk.steward.post({
     kind: "lineage-judged",
     at: desk.clock.now(),
@@ -83,7 +86,23 @@ export async function judgeLineage(
     link: id,
     verdict,
   });
-  return { ...findLink(desk.steward.world(), id), skills: takenBack(answer) };
+  return { ...findLink(desk.steward.world(), id), ...weighedBy(answer), skills: takenBack(answer) };
+}
+
+/** A takeover that holds a tool keeps it from agents until somebody with the right to approve says otherwise, in whatever words. */
+function refuseRelease(world: World, id: string, caller: Caller): void {
+  if (caller.rights.has("approve")) return;
+  const freed = releasedBy(world, id, caller.principal);
+  if (freed.length > 0)
+    throw new Fault("forbidden", `Rejecting ${id} would release ${freed.join(", ")}, which takes the right approve.`, {
+      rights: ["approve"],
+    });
+}
+
+/** Tools whose hold began or ended, as a decision answered it. */
+function weighedBy(answer: JsonObject): Pick<JudgedLink, "held" | "released"> {
+  const { held = [], released = [] } = answer as unknown as Partial<JudgedLink>;
+  return { held, released };
 }
 
 /** As a decision answered it. */

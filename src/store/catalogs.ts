@@ -37,6 +37,8 @@ export function referredDocuments(
     remembered.add(document);
     if (measure !== undefined) remembered.add(measure.from.document);
   }
+  for (const { from } of [...Object.values(holds.own ?? {}), ...Object.values(holds.heirs ?? {}).flat()])
+    remembered.add(from.document);
   for (const digest of present) remembered.delete(digest);
   return { present, remembered };
 }

@@ -3,6 +3,7 @@
  */
 import { causes, diffCatalogs, type Cause } from "../catalog/drift.js";
 import { nextHolds } from "../catalog/hold.js";
+import type { Predecessor } from "../catalog/measure.js";
 import { judge } from "../catalog/level.js";
 import { lineageReport, successors, type Unresolved } from "../catalog/lineage.js";
 import type { Catalog } from "../model/catalog.js";
@@ -100,12 +101,12 @@ function heldOn(
   to: Catalog,
   { changed, lineage }: { changed: readonly ToolKey[]; lineage: readonly TakenOver[] },
 ): { tool: string; text: string }[] {
-  const heirs = new Map<ToolKey, Tool[]>(changed.map((key) => [key, []]));
+  const heirs = new Map<ToolKey, Predecessor[]>(changed.map((key) => [key, []]));
   for (const row of lineage) {
     const old = from.tools.get(row.tool as ToolKey);
     for (const key of row.to as readonly ToolKey[])
       if (old !== undefined && (row.level === "certain" || !from.tools.has(key)))
-        heirs.set(key, [...(heirs.get(key) ?? []), old]);
+        heirs.set(key, [...(heirs.get(key) ?? []), { tool: old, came: !from.tools.has(key) }]);
   }
   const moved = [...heirs].map(([key, predecessors]) => ({
     key,

@@ -1,10 +1,8 @@
 /**
  * What happens to the catalog: listings, configuration, presence, approvals, judged lineage, time.
  */
-import { nextHolds, approveHold, type Moved } from "../catalog/hold.js";
-import { neighboursOf, type Neighbours } from "../catalog/scan.js";
+import { approveHold } from "../catalog/hold.js";
 import { nextManifest } from "../catalog/version.js";
-import { toTool } from "../catalog/intake.js";
 import { Fault } from "../model/fault.js";
 import type { Event } from "../model/event.js";
 import { splitToolKey, type ToolKey, type UpstreamLabel } from "../model/ids.js";
@@ -17,6 +15,7 @@ import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
 import { putRevision, type SkillWrite } from "./revise.js";
 import { takenFrom } from "./upstream-skills.js";
+import { neighboursIn, weighHolds } from "./weigh-holds.js";
 import { isOffered, type Known } from "./world.js";
 
 type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
@@ -104,7 +103,8 @@ export function decideToolApproved(draft: Draft, event: Of<"tool-approved">): vo
       text: tool.digests.text,
     });
   }
-  put(draft, { kind: "holds", holds: approveHold(draft.known.holds, tool, event.by, event.at) });
+  const neighbours = neighboursIn(draft.known)(tool.label);
+  put(draft, { kind: "holds", holds: approveHold(draft.known.holds, tool, event.by, event.at, neighbours) });
   settleStandings(draft, { tools: [event.tool] });
   draft.effects.push({ kind: "announce-tools" });
 }
@@ -168,68 +168,6 @@ function adoptVerified(draft: Draft, moved: readonly Tool[]): void {
     writes.push({ name, files: skill.files, provenance: entry.provenance, verified: { ...entry.verified, ...adopted }, edit });
   }
   if (writes.length > 0) putRevision(draft, { cause: "tools were listed for the first time", writes });
-}
-
-/** Weighs safety of what moved; returns the tools whose hold began or ended. */
-function weighHolds(draft: Draft, before: Known, moved: readonly Tool[], removed: readonly ToolKey[]): ToolKey[] {
-  const heirs = heirsOf(draft.known, before);
-  const after = new Map(moved.map((tool) => [tool.key, tool]));
-  // A tool that did not move itself and now stands for another is weighed as well.
-  for (const key of heirs.keys()) {
-    const tool = draft.known.catalog.tools.get(key);
-    if (tool !== undefined) after.set(key, tool);
-  }
-  const weighed: Moved[] = [
-    ...[...after.values()].map((tool) => ({
-      key: tool.key,
-      before: before.catalog.tools.get(tool.key) ?? departedTool(before, tool.key),
-      after: tool,
-      predecessors: heirs.get(tool.key) ?? [],
-    })),
-    ...removed.map((key) => ({ key, before: before.catalog.tools.get(key), after: undefined })),
-  ];
-  const holds = nextHolds(before.holds, weighed, draft.known.now, {
-    holdOnTextChange: draft.known.policy.holdOnTextChange,
-    neighbours: neighboursIn(draft.known),
-  });
-  if (JSON.stringify(holds) === JSON.stringify(before.holds)) return [];
-  put(draft, { kind: "holds", holds });
-  const keys = new Set([...Object.keys(holds.held), ...Object.keys(before.holds.held)]);
-  return [...keys].filter((key) => (holds.held[key] === undefined) !== (before.holds.held[key] === undefined)) as ToolKey[];
-}
-
-/**
- * Tools that this version says took over from others, with the last definitions of those. A tool that was there before is no heir by a
- * guess: it was accepted for itself.
- */
-function heirsOf(known: Known, before: Known): Map<ToolKey, Tool[]> {
-  const heirs = new Map<ToolKey, Tool[]>();
-  for (const link of known.lineage.values()) {
-    if (before.lineage.has(link.id) || link.rejected !== undefined) continue;
-    const from = before.catalog.tools.get(link.from as ToolKey) ?? departedTool(before, link.from as ToolKey);
-    if (from === undefined) continue;
-    for (const to of link.to as ToolKey[]) {
-      if (link.level === "certain" || !before.catalog.tools.has(to)) heirs.set(to, [...(heirs.get(to) ?? []), from]);
-    }
-  }
-  return heirs;
-}
-
-/** The names that each upstream may not give orders about, worked out once per upstream. */
-function neighboursIn(known: Known): (label: UpstreamLabel) => Neighbours {
-  const found = new Map<UpstreamLabel, Neighbours>();
-  return (label) => {
-    let neighbours = found.get(label);
-    if (neighbours === undefined) found.set(label, (neighbours = neighboursOf(label, known.catalog.tools.keys())));
-    return neighbours;
-  };
-}
-
-/** The last definition of a tool that had left: what a returning one is measured against. */
-function departedTool(known: Known, key: ToolKey): Tool | undefined {
-  const departed = known.catalog.departed.get(key);
-  const listed = departed === undefined ? undefined : known.definitions.get(departed.document);
-  return listed === undefined ? undefined : toTool(splitToolKey(key).label, listed);
 }
 
 function setPresence(draft: Draft, label: UpstreamLabel, state: PresenceState, reason: string | undefined, at: string): boolean {

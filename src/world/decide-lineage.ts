@@ -20,6 +20,7 @@ import { put, type Draft } from "./draft.js";
 import { dependants } from "./known.js";
 import { definitionOf, withVerdicts } from "./open-links.js";
 import { rebindBack, restingOf } from "./reverts.js";
+import { weighLinks } from "./weigh-holds.js";
 import type { Known } from "./world.js";
 
 /** Links and hints of the version that was just put in force; `before` is the world without it. */
@@ -126,8 +127,12 @@ export function decideLineageJudged(draft: Draft, event: Extract<Event, { kind: 
   const back = event.verdict === "reject" ? rebindBack(draft.known, link, event.by) : [];
   const names = back.map(({ name }) => name);
   if (back.length > 0) applyWrites(draft, back, `rejection of the takeover ${link.id} by ${event.by}`);
-  settleStandings(draft, { tools: [link.from as ToolKey] });
-  draft.answer = { changed: names, resting: restingOf(draft.known, dependants(draft.known, names)) };
+  const before = draft.known.holds.held;
+  const moved = weighLinks(draft, [draft.known.lineage.get(link.id) ?? link]);
+  settleStandings(draft, { tools: [link.from as ToolKey, ...moved] });
+  if (moved.length > 0) draft.effects.push({ kind: "announce-tools" });
+  const [released, held] = [moved.filter((key) => before[key] !== undefined), moved.filter((key) => before[key] === undefined)];
+  draft.answer = { held, released, changed: names, resting: restingOf(draft.known, dependants(draft.known, names)) };
 }
 
 /** What a run's looks came to: told in its report, and the lineage its edits are judged on. */
@@ -163,7 +168,9 @@ export function hearLineage(draft: Draft, event: Extract<Event, { kind: "mainten
     looks.push({ ...sidesOf(known, link), how, verdict: "failed", counts: false, why, evidence: [] });
   if (!event.dryRun && moved.size > 0) {
     put(draft, { kind: "lineage", links: [...moved.values()] });
-    settleStandings(draft, { tools: [...moved.values()].map((link) => link.from as ToolKey) });
+    const weighed = weighLinks(draft, [...moved.values()]);
+    settleStandings(draft, { tools: [...[...moved.values()].map((link) => link.from as ToolKey), ...weighed] });
+    if (weighed.length > 0) draft.effects.push({ kind: "announce-tools" });
   }
   return { looks, lineage };
 }

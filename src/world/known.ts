@@ -149,6 +149,8 @@ export function referredDocuments(known: Pick<Known, "library" | "holds" | "cata
     if (measure !== undefined) referred.add(measure.from.document);
   }
   for (const review of Object.values(known.holds.review)) referred.add(review.from.document);
+  for (const { from } of Object.values(known.holds.own ?? {})) referred.add(from.document);
+  for (const { from } of Object.values(known.holds.heirs ?? {}).flat()) referred.add(from.document);
   for (const departed of known.catalog.departed.values()) referred.add(departed.document);
   return referred;
 }

@@ -204,7 +204,7 @@ describe("a tool that took over from another", () => {
       holds,
       [
         { key: old.key, before: old, after: undefined },
-        { key: is.key, before: undefined, after: is, predecessors: [old] },
+        { key: is.key, before: undefined, after: is, predecessors: [{ tool: old, came: true }] },
       ],
       AT,
       LAX,
@@ -315,7 +315,7 @@ describe("over any order of changes", () => {
             holds,
             [
               ...left.map((one) => ({ key: one.key, before: one, after: undefined })),
-              { key: after.key, before, after, predecessors: left },
+              { key: after.key, before, after, predecessors: left.map((one) => ({ tool: one, came: true })) },
             ],
             AT,
             LAX,

@@ -372,7 +372,7 @@ export function fakeOperations(
     },
     async judgeLineage(id: string) {
       if (id !== link.id) throw new Fault("lineage-unknown", id);
-      return { ...link, skills: { changed: [], resting: [] } };
+      return { ...link, skills: { changed: [], resting: [] }, held: [], released: [] };
     },
     sync: async (label?: string) => ({ version, results: [{ label: label ?? "shop", ok: true }] }),
     approveTool: async (input: { tool: string }) => ({ tool: input.tool, standing: ["callable"] }),

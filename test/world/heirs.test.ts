@@ -1,69 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_POLICY } from "../../src/model/policy.js";
-import type { JsonObject } from "../../src/model/json.js";
-import type { ToolKey, UpstreamLabel } from "../../src/model/ids.js";
-import type { Event } from "../../src/model/event.js";
-import type { Tool } from "../../src/model/tool.js";
-import { advance } from "../../src/world/advance.js";
 import { compareCatalogs } from "../../src/world/compare.js";
-import { decide } from "../../src/world/decide.js";
 import { maintenanceInput } from "../../src/world/due.js";
 import { presentTools } from "../../src/world/experience.js";
 import { arrive, foresee } from "../../src/world/foresee.js";
-import { derive } from "../../src/world/rebuild.js";
-import { emptyKnown, type World } from "../../src/world/world.js";
 import { presentCall } from "../../src/maintain/present-call.js";
-import { tool } from "../catalog/lineage-tools.js";
-
-const at = "2026-01-01T00:00:00.000Z";
-const library = "lib" as UpstreamLabel;
-const effects: Record<string, JsonObject> = {
-  reads: { annotations: { readOnlyHint: true } },
-  writes: { annotations: { readOnlyHint: false, destructiveHint: false } },
-  destroys: { annotations: { readOnlyHint: false, destructiveHint: true } },
-};
-const book = (name: string, effect: string): Tool =>
-  tool(
-    `lib/${name}`,
-    "Finds a book in the library by its title.",
-    { "title!": "string The title.", shelf: "string The shelf." },
-    effects[effect] ?? {},
-  );
-const others = [
-  tool(
-    "lib/borrow_book",
-    "Lends a book to a member.",
-    { "book!": "string Its number.", "member!": "string Who." },
-    effects["writes"],
-  ),
-  tool("lib/list_members", "Lists who is a member.", {}, effects["reads"]),
-];
-
-class Play {
-  world: World = derive(emptyKnown, new Map());
-  constructor() {
-    const upstreams = new Map([[library, { disabled: false, prefix: "lib" }]]);
-    this.post({ kind: "configured", at, starting: true, upstreams, policy: DEFAULT_POLICY });
-  }
-  post(event: Event): this {
-    this.world = advance(this.world, decide(this.world, event).changes);
-    return this;
-  }
-  list(...tools: readonly Tool[]): this {
-    return this.post({ kind: "listing", at, label: library, tools: [...others, ...tools], problems: [], cause: "poll" });
-  }
-  approve(of: Tool): this {
-    const { contract, text } = of.digests;
-    return this.post({ kind: "tool-approved", at, by: "ana", tool: of.key, contract, text });
-  }
-  held(): string[] {
-    return Object.keys(this.world.holds.held).filter((key) => this.world.catalog.tools.has(key as ToolKey));
-  }
-}
+import { at, book, library, Library, others } from "./library.js";
 
 describe("a tool under a new name", () => {
   const call = { tool: "lib/find_book", args: { title: "Dune" }, flows: [] };
-  const carried = ({ world }: Play): string | undefined =>
+  const carried = ({ world }: Library): string | undefined =>
     presentCall(call, maintenanceInput(world, "incremental", at))?.tool.key;
 
   it.each([
@@ -72,7 +17,7 @@ describe("a tool under a new name", () => {
     ["writes", "destroys"],
   ])("that %s once and %s now is held until a person approves it, and nothing learnt is carried over before", (from, to) => {
     const next = book("find_books", to);
-    const play = new Play().list(book("find_book", from)).list(next);
+    const play = new Library().list(book("find_book", from)).list(next);
     expect([...play.world.lineage.values()].map((link) => [link.from, link.to, link.level])).toEqual([
       ["lib/find_book", ["lib/find_books"], "certain"],
     ]);
@@ -95,13 +40,13 @@ describe("a tool under a new name", () => {
     ["destroys", "writes"],
     ["destroys", "destroys"],
   ])("that %s once and %s now is free", (from, to) => {
-    const play = new Play().list(book("find_book", from)).list(book("find_books", to));
+    const play = new Library().list(book("find_book", from)).list(book("find_books", to));
     expect(play.held()).toEqual([]);
     expect(carried(play)).toBe("lib/find_books");
   });
 
   it("takes the hold of the old one with it, there and back again", () => {
-    const play = new Play().list(book("find_book", "reads")).list(book("find_book", "destroys"));
+    const play = new Library().list(book("find_book", "reads")).list(book("find_book", "destroys"));
     expect(play.held()).toEqual(["lib/find_book"]);
     for (const name of ["find_books", "find_book", "find_books"]) {
       play.list(book(name, "destroys"));
@@ -112,7 +57,7 @@ describe("a tool under a new name", () => {
 
   it("is held as well where it was put beside the old one before that left", () => {
     const [old, next] = [book("find_book", "reads"), book("find_books", "destroys")];
-    const play = new Play().list(old).list(old, next);
+    const play = new Library().list(old).list(old, next);
     expect(play.held()).toEqual([]);
     play.list(next);
     const isCertain = [...play.world.lineage.values()].some((link) => link.level === "certain");
@@ -120,7 +65,7 @@ describe("a tool under a new name", () => {
   });
 
   it("is said to be held by a rehearsal and by the comparison of two catalogs", () => {
-    const play = new Play().list(book("find_book", "reads"));
+    const play = new Library().list(book("find_book", "reads"));
     const next = [...others, book("find_books", "destroys")];
     const prospect = { listings: new Map([[library, { tools: next, problems: [] }]]), whole: false };
     const before = play.world;
@@ -128,7 +73,7 @@ describe("a tool under a new name", () => {
     const none = { applied: [], proposed: [], refused: [] };
     const after = arrive(before, prospect, at).world;
     const told = compareCatalogs(catalog, after.catalog, {});
-    expect(foresee({ before: new Play().list(book("find_book", "reads")).world, after }, none).held).toMatchObject([
+    expect(foresee({ before: new Library().list(book("find_book", "reads")).world, after }, none).held).toMatchObject([
       { tool: "lib/find_books", reasons: [{ rule: "A1" }, { rule: "A1" }] },
     ]);
     expect(told.held.map((one) => one.tool)).toEqual(["lib/find_books"]);

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { JsonObject } from "../../model/json.js";
 import type { Shown } from "../../host/print.js";
-import { levelOf, showLink } from "./lineage.js";
+import { levelOf, printWeighed, showLink } from "./lineage.js";
 import { CliFault, EXIT } from "./access.js";
 import { compareDrift, compareLineage, isVersion, type CompareOptions } from "./compare.js";
 import { describe, toCount } from "./facade.js";
@@ -118,6 +118,7 @@ export function addCatalogVerbs(verbs: Verbs): void {
           const judged = objectOf(await access.ask("POST", `/v1/catalog/lineage/${verdict}`, { link }));
           if (verbs.json()) return print.json(judged);
           print.line(`${textOf(judged["id"])} is ${verdict === "confirm" ? "confirmed" : "rejected"}.`);
+          printWeighed(verbs, judged);
           const skills = objectOf(judged["skills"]);
           const back = textsOf(skills["changed"]);
           if (back.length > 0) print.line(`Back to the tool that left: ${back.join(", ")}.`);

@@ -40,6 +40,17 @@ function showOpinion(verbs: Verbs, opinion: JsonObject): void {
   for (const line of textsOf(opinion["evidence"])) print.line({ text: `      ${line}`, colour: "dim" });
 }
 
+/** Tools whose hold began or ended by a word on a takeover. */
+export function printWeighed(verbs: Verbs, judged: JsonObject): void {
+  const { print } = verbs.ports;
+  for (const tool of textsOf(judged["released"])) print.line(`${tool} is held no longer: it is judged by itself.`);
+  for (const tool of textsOf(judged["held"]))
+    print.line(
+      { text: `${tool} is held: it may do more than the tool it took over from. `, colour: "yellow" },
+      `\`steward catalog approve ${tool}\` shows what and approves it.`,
+    );
+}
+
 /** What a look came to, for people. */
 export const VERDICTS: Readonly<Record<string, string>> = {
   confirm: "it took over",

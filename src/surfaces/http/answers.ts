@@ -132,7 +132,11 @@ export const drift = z.object({
 /** What a person's word took back, and what rests for it. */
 const takenBack = { changed: z.array(z.string()), resting: z.array(z.object({ skill: z.string(), reason: z.string() })) };
 export const link = lineageLinkSchema;
-export const judgedLink = lineageLinkSchema.extend({ skills: z.object(takenBack) });
+export const judgedLink = lineageLinkSchema.extend({
+  skills: z.object(takenBack),
+  held: z.array(z.string()).describe("Tools that wait for a person's approval since that word."),
+  released: z.array(z.string()).describe("Tools that were held for the takeover and are judged by themselves now."),
+});
 export const links = z.array(lineageLinkSchema);
 export const synced = z.object({
   version: z.int(),
