@@ -179,7 +179,10 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   function watchHome(): Watching[] {
     const failed = (error: unknown): void =>
       log.warn(`watching ${home} failed; edits are seen at the next start: ${String(error)}`);
-    const skills = watchPaths([join(home, "skills")], () => void takeHandEdits(desk).catch(failed), failed);
+    const look = (): void => void takeHandEdits(desk).catch(failed);
+    const skills = watchPaths([join(home, "skills")], look, failed);
+    // What was edited after the folders were read and before they were watched.
+    void skills.ready.then(look);
     const configuration = watchConfig(home, { env: options.env, main: options.main }, (move) => {
       if (move.kind === "unreadable") log.error(notes.unreadable(move.fault).text);
       else void reconfigure(move.config).catch(failed);

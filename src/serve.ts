@@ -125,19 +125,32 @@ async function pinTokens(house: House, tokens: Tokens, log: Log): Promise<void> 
   }
 }
 
+/** A start that was asked to stop comes to its end first; a home of any size is open within this. */
+const START_MS = 120_000;
+
 /** Runs the daemon until a signal; resolves with the exit code. */
 export async function runDaemon(options: ServeOptions, print: Print): Promise<number> {
-  const served = await serve({ ...options, announce: true });
-  greet(served, print);
+  let exit: (code: number) => void = () => undefined;
+  const over = new Promise<number>((resolve) => (exit = resolve));
+  const starting = serve({ ...options, announce: true });
+  // From the first moment: a signal during a long start closes the home as one later does, instead of counting as a crash.
+  let stopMs = START_MS;
+  const stopping = onStop(async () => (await starting.catch(() => undefined))?.stop(), {
+    stopMs: () => stopMs,
+    log: options.log,
+    exit: (code) => exit(code),
+  });
+  try {
+    const served = await starting;
+    stopMs = served.house.config.policy.stopMs * 2;
+    greet(served, print);
+  } catch (error) {
+    stopping.dispose();
+    throw error;
+  }
   // The tokeniser's tables take a moment to load: before the first agent asks, not while it waits.
   setTimeout(warmTokens, 1_000).unref();
-  return await new Promise((resolve) => {
-    onStop(() => served.stop(), {
-      stopMs: served.house.config.policy.stopMs * 2,
-      log: options.log,
-      exit: (code) => resolve(code),
-    });
-  });
+  return await over;
 }
 
 function greet(served: Served, print: Print): void {

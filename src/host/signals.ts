@@ -9,8 +9,8 @@
 import type { Log } from "./log.js";
 
 export interface StopOptions {
-  /** Bound on the stop, in milliseconds. */
-  readonly stopMs: number;
+  /** Bound on the stop, in milliseconds, asked for when it begins. */
+  readonly stopMs: () => number;
   readonly log: Log;
   /** Ends the process; a test passes its own. */
   readonly exit?: (code: number) => void;
@@ -30,7 +30,7 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /** Calls `stop` once, on the first signal or fatal error, and exits when it is done: 0, or 1 after a fatal error or too long a stop. */
 export function onStop(stop: (why: string) => Promise<void>, options: StopOptions): Stopping {
-  const { log, stopMs } = options;
+  const { log } = options;
   const exit = options.exit ?? ((code: number) => process.exit(code));
   const source = options.source ?? process;
   let stopping: Promise<void> | undefined;
@@ -41,6 +41,7 @@ export function onStop(stop: (why: string) => Promise<void>, options: StopOption
   };
   async function run(why: string, code: number): Promise<void> {
     log.info(`stopping: ${why}`);
+    const stopMs = options.stopMs();
     const over = await Promise.race([
       stop(why).then(
         () => code,

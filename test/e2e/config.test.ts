@@ -1,8 +1,10 @@
-import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { dropHome, newHome, startDaemon, until, type Daemon } from "./daemon.js";
 
+const main = resolve(import.meta.dirname, "../../dist/main.js");
 const workbench = resolve(import.meta.dirname, "../fixtures/servers/workbench.mjs");
 let daemon: Daemon | undefined;
 let home = "";
@@ -67,5 +69,21 @@ describe("a running daemon", () => {
     await until(shown([...waiting, "config-unreadable config/steward.json"]), "the broken file is named");
     save({ policy: { resultBytes: 1_000 } });
     await until(shown([]), "nothing waits and nothing is broken any more");
+  });
+});
+
+describe("a daemon that is asked to stop while it starts", () => {
+  it("closes its home like one that stops later: its start does not count as a crash", async () => {
+    home = newHome();
+    daemon = undefined;
+    const starting = spawn(process.execPath, [main, "serve", "--home", home, "--port", "0"], { stdio: "ignore" });
+    const exited = new Promise<number | null>((done) => starting.once("exit", done));
+    const claims = join(home, "state/lock.claims");
+    const locked = (): boolean => existsSync(claims) && readdirSync(claims).some((name) => !name.startsWith("."));
+    await until(() => Promise.resolve(locked()), "the home is locked");
+    starting.kill("SIGTERM");
+    expect(await exited).toBe(0);
+    expect(readdirSync(claims)).toEqual([]);
+    expect(existsSync(join(home, "state/lock"))).toBe(false);
   });
 });

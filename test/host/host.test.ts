@@ -14,7 +14,6 @@ import { pathProblem } from "../../src/host/paths.js";
 import { isAlive, isSameProcess, ownStartTime, startTimeOf } from "../../src/host/processes.js";
 import { onStop } from "../../src/host/signals.js";
 import { packageVersion, starterHome } from "../../src/host/starter.js";
-import { watchPaths } from "../../src/host/watch.js";
 
 const folders: string[] = [];
 function folder(): string {
@@ -193,7 +192,7 @@ describe("stopping", () => {
         await new Promise((after) => setTimeout(after, 30));
         order.push("written");
       };
-      onStop(write, { stopMs: 5_000, log: silentLog, source, exit: (code) => (order.push("exit"), resolve(code)) });
+      onStop(write, { stopMs: () => 5_000, log: silentLog, source, exit: (code) => (order.push("exit"), resolve(code)) });
     });
     source.emit("SIGTERM");
     expect(await done).toBe(0);
@@ -205,7 +204,7 @@ describe("stopping", () => {
     const codes: number[] = [];
     const ended = new Promise<void>((resolve) => {
       onStop(() => new Promise(() => undefined), {
-        stopMs: 20,
+        stopMs: () => 20,
         log: silentLog,
         source,
         exit: (code) => (codes.push(code), codes.length === 2 && resolve()),
@@ -221,7 +220,7 @@ describe("stopping", () => {
     const source = new EventEmitter();
     let stops = 0;
     const code = await new Promise<number>((resolve) => {
-      onStop(() => (stops++, Promise.resolve()), { stopMs: 1_000, log: silentLog, source, exit: resolve });
+      onStop(() => (stops++, Promise.resolve()), { stopMs: () => 1_000, log: silentLog, source, exit: resolve });
       source.emit("uncaughtException", new Error("x"));
       source.emit("unhandledRejection", new Error("y"));
     });
@@ -251,24 +250,5 @@ describe("small ports", () => {
     expect(readdirSync(starter.root)).toContain("package.json");
     expect(starter.skills).toBe(join(starter.root, "skills"));
     expect(packageVersion()).toMatch(/^\d+\.\d+\.\d+/);
-  });
-
-  it("tells of a moved file once, after the last of several moves", async () => {
-    const root = folder();
-    let told = 0;
-    let resolve: () => void = () => undefined;
-    const first = new Promise<void>((done) => (resolve = done));
-    const watching = watchPaths(
-      [join(root, "a.json")],
-      () => (told++, resolve()),
-      () => undefined,
-      { settleMs: 80 },
-    );
-    await watching.ready;
-    for (let n = 0; n < 5; n += 1) await writeAtomic(nodeFiles(), join(root, "a.json"), String(n));
-    await first;
-    await watching.stop();
-    writeFileSync(join(root, "a.json"), "after");
-    expect(told).toBe(1);
   });
 });
