@@ -10,6 +10,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { readConfig } from "./config/config.js";
 import { tendGraph } from "./graph/graph.js";
 import { loadGraphAddon } from "./host/addon.js";
@@ -123,7 +124,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   const announce = (label: string, announced: UpstreamAnnouncement): void => {
     for (const listener of announcements) listener(label, announced);
   };
-  const { upstreams, settled } = await openUpstreams(options, config, steward, announce);
+  const { upstreams, settled } = await openUpstreams(options, config, steward, announce, () => reread());
   const calibrating = createCalibrating(steward, clock, report);
   const embedder = embedderOf(options, steward, () => config.secrets, report);
   const memory = openMemory({ path: join(home, "state/manager.json"), files: nodeFiles(), log: report });
@@ -193,6 +194,12 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   let stopped = false;
   function warm(): void {
     if (!stopped && !tendGraph(steward.world().graph, GRAPH_STEPS_AT_ONCE)) setImmediate(warm);
+  }
+
+  /** Where an upstream refuses what it is told of us: the file may hold something newer that was not seen yet. */
+  async function reread(): Promise<void> {
+    const next = await readConfig(home, { env: options.env, main: options.main });
+    if (!stopped && !isDeepStrictEqual(next.upstreams, config.upstreams)) await reconfigure(next);
   }
 
   async function reconfigure(next: Config): Promise<void> {
@@ -322,6 +329,7 @@ async function openUpstreams(
   config: Config,
   steward: Steward,
   announce: (label: string, announced: UpstreamAnnouncement) => void,
+  reread: () => Promise<void>,
 ): Promise<{ upstreams: Upstreams; settled: () => Promise<void> }> {
   const { home, log } = options;
   const files = nodeFiles();
@@ -344,6 +352,7 @@ async function openUpstreams(
       const announced = announcementOf(method, params);
       if (announced !== undefined) announce(label, announced);
     },
+    reread,
     onSpawn: (record) => records.add(record),
     onExit: (record) => records.remove(record),
   });

@@ -238,6 +238,9 @@ export const UPSTREAM_LIMITS = Object.freeze({
   drainMs: 200,
   /** Requests of a lost HTTP session may still end by themselves for this long. */
   retireMs: 30 * seconds,
+  /** Refused credentials: the configuration is read again at most this often, and waited for at most this long. */
+  rereadGapMs: 1 * seconds,
+  rereadWaitMs: 2 * seconds,
   /** Ending an HTTP session politely (DELETE) may take this long. */
   farewellMs: 1 * seconds,
   /** A silent upstream is asked for a sign of life after a call timed out and while none runs; without one it is restarted. */

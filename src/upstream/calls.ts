@@ -43,6 +43,8 @@ export interface CallsOptions {
   readonly onAnswer: () => void;
   /** `own`: nothing of the agent's headers went along. */
   readonly onUnanswered: (session: Session, error: Unanswered, own: boolean) => void;
+  /** Our own credentials were refused: are others in force by now, so that the request may be sent once more? */
+  readonly readmitted: (session: Session) => Promise<boolean>;
   readonly onSettled: (session: Session) => void;
   readonly onIdle: () => void;
 }
@@ -80,7 +82,7 @@ export function createCalls(options: CallsOptions): Calls {
           if (error instanceof Refusal) options.onAnswer();
           else if (error instanceof Unanswered)
             options.onUnanswered(session, error, isOurOwn(options.config(), about.from.headers));
-          if (sent > 1 || !(mayResend(error, about.repeatable) || (await marksMoved(error, about)))) throw error;
+          if (sent > 1 || !(mayResend(error, about.repeatable) || (await mayByNow(error, session, about)))) throw error;
           options.log("info", `upstream ${label}: a request is sent once more`, { why: textOf(error) });
         } finally {
           options.onSettled(session);
@@ -122,6 +124,13 @@ export function createCalls(options: CallsOptions): Calls {
     if (config.kind !== "http") return request;
     const marked = session.greeting.era === "modern" && tool !== undefined ? markedHeaders(lister.marks(tool), args) : {};
     return { ...request, headers: { ...forwardedHeaders(config, from.headers), ...marked } };
+  }
+
+  /** Refused before anything ran, for a reason that may be gone: an old listing, or credentials that were replaced. */
+  async function mayByNow(error: unknown, session: Session, about: About): Promise<boolean> {
+    if (error instanceof Unanswered && error.kind === "login")
+      return isOurOwn(options.config(), about.from.headers) && (await options.readmitted(session));
+    return marksMoved(error, about);
   }
 
   /** A modern server refused before running anything because the tool's marks moved: with a new listing it may take the call. */

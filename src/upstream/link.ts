@@ -38,6 +38,8 @@ export interface Link {
   prove(): void;
   /** This session is of no use any more. `misbehaved`: a new one may fare no better. */
   drop(session: Session, reason: string, misbehaved?: boolean): void;
+  /** What it is opened with moved: another session begins at once, and this one ends once its requests are answered. */
+  renew(): void;
   /** Ends the session on purpose; the next ready() starts anew. */
   rest(): Promise<void>;
   /** Ends everything, attempts under way too. */
@@ -58,7 +60,7 @@ export function createLink(options: LinkOptions): Link {
   let attempt: Attempt | undefined;
   /** Ends of earlier sessions: a new process must not meet the old one. */
   let closing: Promise<void> = Promise.resolve();
-  /** Lost sessions whose requests still have streams of their own that may bring an answer. */
+  /** Lost and replaced sessions whose requests still have streams of their own that may bring an answer. */
   const retiring = new Set<Session>();
   let retry: NodeJS.Timeout | undefined;
   let failures = 0;
@@ -66,6 +68,8 @@ export function createLink(options: LinkOptions): Link {
   let upAtMs = 0;
   let proven = false;
   let stopped = false;
+  /** Counts renewals: what an attempt from before comes to is of no interest. */
+  let generation = 0;
 
   function begin(lane: Lane): Promise<Session> {
     clearTimeout(retry);
@@ -84,6 +88,7 @@ export function createLink(options: LinkOptions): Link {
   async function connect(place: Place, controller: AbortController): Promise<Session> {
     let opened: Session | undefined;
     let early: Parameters<SessionEvents["onClosed"]> | undefined;
+    const begun = generation;
     try {
       await Promise.race([place.granted, aborted(controller.signal)]);
       await closing;
@@ -95,10 +100,11 @@ export function createLink(options: LinkOptions): Link {
         },
       });
       if (stopped) throw new ConnectFailed("start", "it is being stopped");
+      if (begun !== generation) throw new ConnectFailed("start", "its settings moved meanwhile");
     } catch (error) {
       if (opened !== undefined) await opened.close();
       const known = error instanceof Error ? error : new Error(textOf(error));
-      if (!stopped) fail(known);
+      if (!stopped && begun === generation) fail(known);
       throw known;
     }
     session = opened;
@@ -121,7 +127,7 @@ export function createLink(options: LinkOptions): Link {
   function lose(lost: Session, reason: string, misbehaved = false): void {
     if (session !== lost) return;
     session = undefined;
-    if (lost.transport === "http") void retire(lost);
+    if (lost.transport === "http") void retire(lost, UPSTREAM_LIMITS.retireMs);
     else closing = Promise.all([closing, lost.close(reason)]).then(() => undefined);
     const worked = proven || elapsedMs() - upAtMs >= UPSTREAM_LIMITS.backoffForgivenMs;
     if (misbehaved) failures = Math.max(2, failures + 1);
@@ -131,9 +137,9 @@ export function createLink(options: LinkOptions): Link {
   }
 
   /** Each request of a dead session is told so by the server itself: only then it is known that it did not run. */
-  async function retire(lost: Session): Promise<void> {
+  async function retire(lost: Session, atMostMs: number): Promise<void> {
     retiring.add(lost);
-    const untilMs = elapsedMs() + UPSTREAM_LIMITS.retireMs;
+    const untilMs = elapsedMs() + atMostMs;
     while (retiring.has(lost) && lost.inFlight() > 0 && elapsedMs() < untilMs)
       await sleep(RETIRE_POLL_MS, undefined, { ref: false });
     if (retiring.delete(lost)) await lost.close();
@@ -157,18 +163,29 @@ export function createLink(options: LinkOptions): Link {
     void begin("background");
   }
 
+  async function reach(lane: Lane): Promise<Session> {
+    if (session !== undefined) return session;
+    if (stopped) throw new ConnectFailed("start", "the upstream is being stopped");
+    if (attempt !== undefined) {
+      if (lane === "call") attempt.place.promote();
+      return attempt.promise;
+    }
+    // Many calls in a row to an upstream that is down must not start it over and over.
+    if (failed !== undefined && elapsedMs() - failed.atMs < UPSTREAM_LIMITS.attemptGapMs) throw failed.error;
+    return begin(lane);
+  }
+
   return {
     current: () => session,
     async ready(lane) {
-      if (session !== undefined) return session;
-      if (stopped) throw new ConnectFailed("start", "the upstream is being stopped");
-      if (attempt !== undefined) {
-        if (lane === "call") attempt.place.promote();
-        return attempt.promise;
+      for (;;) {
+        const asked = generation;
+        try {
+          return await reach(lane);
+        } catch (error) {
+          if (asked === generation || stopped) throw error;
+        }
       }
-      // Many calls in a row to an upstream that is down must not start it over and over.
-      if (failed !== undefined && elapsedMs() - failed.atMs < UPSTREAM_LIMITS.attemptGapMs) throw failed.error;
-      return begin(lane);
     },
     wake,
     prove() {
@@ -176,6 +193,20 @@ export function createLink(options: LinkOptions): Link {
       failures = 0;
     },
     drop: lose,
+    renew() {
+      if (stopped) return;
+      generation += 1;
+      failures = 0;
+      failed = undefined;
+      const old = session;
+      session = undefined;
+      // Its requests have limits of their own.
+      if (old !== undefined) void retire(old, Number.POSITIVE_INFINITY);
+      clearTimeout(retry);
+      attempt?.controller.abort();
+      if (attempt === undefined) wake();
+      else attempt.promise.catch(() => undefined).finally(wake);
+    },
     async rest() {
       const resting = session;
       if (resting === undefined) return;

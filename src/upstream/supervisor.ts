@@ -38,7 +38,7 @@ import { openStdio } from "./stdio.js";
 import { createSubscriptions } from "./subscriptions.js";
 import { createTail } from "./tail.js";
 import type { Tail } from "./tail.js";
-import { secretsOf, targetOf } from "./target.js";
+import { headersIn, secretsOf, targetOf } from "./target.js";
 import { METHOD } from "./translate.js";
 
 export interface SupervisorOptions {
@@ -57,6 +57,8 @@ export interface SupervisorOptions {
   /** Era verdicts by what is connected to; shared by all upstreams and outliving reconnects. */
   readonly eras: Map<string, Era>;
   readonly onNotification: (method: string, params: JsonObject) => void;
+  /** Reads the configuration again, if it was not just now; resolves when what moved in it is in force. */
+  readonly reread: () => Promise<void>;
   readonly onSpawn: (record: ProcessRecord) => void;
   readonly onGone: (record: ProcessRecord) => void;
 }
@@ -68,7 +70,7 @@ export interface Supervisor {
   call(call: UpstreamCall): Promise<JsonObject>;
   request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject>;
   status(): UpstreamStatus;
-  /** New limits under the same connection. */
+  /** New limits under the same connection; new headers under another, which begins before the former one ends. */
   adjust(config: UpstreamConfig): void;
   /** Stops once its calls are answered, at most after `boundMs`; `stop` cuts that short. */
   finish(boundMs: number): Promise<void>;
@@ -79,6 +81,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
   const { clock, policy } = options;
   let config = options.config;
   const label = config.label;
+  /** Those that were in force before as well: what an upstream says may still hold them. */
   const secrets = [...options.secrets, ...secretsOf(config)];
   const redacted = (text: string): string => redact(text, secrets);
   const elapsedMs = (): number => clock.elapsedMs();
@@ -138,8 +141,9 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       log("warn", `upstream ${label} could not be connected: ${error.message}`, { stderr: tail.text().slice(-500) });
       options.eras.delete(targetOf(config));
       const person = error instanceof ConnectFailed ? error.needsPerson : undefined;
-      if (person === undefined) presence.set("away", reasonOf(error.message));
-      else presence.park(person, reasonOf(error.message));
+      if (person === undefined) return presence.set("away", reasonOf(error.message));
+      presence.park(person, reasonOf(error.message));
+      if (person === "login") void options.reread();
     },
   });
   const lister = createLister({
@@ -157,9 +161,10 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     },
     onUnlistable: (error) => {
       log("warn", `upstream ${label} could not be listed: ${textOf(error)}`);
-      if (error instanceof Unanswered && error.kind === "login")
+      if (error instanceof Unanswered && error.kind === "login") {
         presence.park("login", reasonOf(loginNeeded(config, error.status ?? 401)));
-      else presence.set("away", reasonOf(`its tools could not be listed: ${textOf(error)}`));
+        void options.reread();
+      } else presence.set("away", reasonOf(`its tools could not be listed: ${textOf(error)}`));
     },
   });
 
@@ -217,6 +222,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     greeting = session.greeting;
     transport = session.transport;
     life.begin();
+    doubtedMs = Number.NEGATIVE_INFINITY;
     presence.renew();
     idle.touch();
     options.eras.set(targetOf(config), greeting.era);
@@ -240,10 +246,19 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     lister.check();
   }
 
+  /**
+   * Credentials may have been replaced in the configuration a moment ago: it is read again before anybody hears of the refusal.
+   * True where another session stands or is under way, so that what was refused may be asked again.
+   */
+  async function readmitted(session: Session): Promise<boolean> {
+    if (link.current() === session) await options.reread();
+    return link.current() !== session && !presence.needsLogin();
+  }
+
   function onUnanswered(session: Session, error: Unanswered, own: boolean): void {
     life.unanswered(session, error);
     if (error.kind === "lost" && error.notRun && error.status === undefined) link.drop(session, error.message);
-    else if (error.kind === "login" && own) doubtLogin();
+    else if (error.kind === "login" && own) void readmitted(session).then((again) => again || doubtLogin());
   }
 
   async function connected(signal: AbortSignal): Promise<Session> {
@@ -274,6 +289,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     log,
     onAnswer: () => link.prove(),
     onUnanswered,
+    readmitted,
     onSettled: life.settled,
     onIdle: () => {
       idle.touch();
@@ -318,7 +334,14 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
     }),
     adjust(next) {
       const begins = next.skills === "import" && config.skills !== "import";
+      const moved = headersIn(next) !== headersIn(config);
       config = next;
+      if (moved && !config.disabled) {
+        secrets.push(...secretsOf(config));
+        log("info", `upstream ${label} is connected anew with the headers that are configured now`);
+        if (presence.needsLogin()) presence.set("connecting");
+        link.renew();
+      }
       idle.watch();
       if (begins && link.current() !== undefined) void skills.now();
     },

@@ -9,6 +9,11 @@ export function targetOf(config: UpstreamConfig): string {
     : JSON.stringify([config.transport, config.url]);
 }
 
+/** The configured headers, to be compared: what is connected to stays the same whatever they are. */
+export function headersIn(config: UpstreamConfig): string {
+  return config.kind === "http" ? JSON.stringify(config.headers) : "";
+}
+
 /** Values that may be secret: every configured header, and variables whose names say so. */
 export function secretsOf(config: UpstreamConfig): readonly string[] {
   if (config.kind === "http") return Object.values(config.headers).flatMap((value) => [value, value.replace(/^\S+\s+/, "")]);

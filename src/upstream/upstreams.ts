@@ -8,16 +8,17 @@
  *   upstreams ─▶ supervisor (presence, calls) ─▶ link (one session) ─▶ stdio | http | sse ─▶ peer ─▶ translate
  *                    └▶ lister (listings) ─▶ refresher            └▶ group (processes), exchanges (HTTP)
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { UpstreamConfig } from "../model/config.js";
 import type { Event } from "../model/event.js";
 import { Fault } from "../model/fault.js";
 import type { ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { JsonObject } from "../model/json.js";
-import type { Policy } from "../model/policy.js";
+import { UPSTREAM_LIMITS, type Policy } from "../model/policy.js";
 import type { Clock, Upstreams } from "../model/ports.js";
 import type { Tool } from "../model/tool.js";
 import type { ProcessRecord } from "./reap.js";
-import type { Era, UpstreamLog } from "./session.js";
+import { textOf, type Era, type UpstreamLog } from "./session.js";
 import { createStarts } from "./starts.js";
 import { superviseUpstream } from "./supervisor.js";
 import type { Supervisor } from "./supervisor.js";
@@ -40,6 +41,8 @@ export interface UpstreamsOptions {
   readonly secrets?: readonly string[] | undefined;
   /** Notifications that belong to no call: updated resources, moved lists of prompts and resources, log messages. */
   readonly onNotification?: ((label: UpstreamLabel, method: string, params: JsonObject) => void) | undefined;
+  /** Reads the configuration again and puts what moved in force: an upstream refused credentials that may have been replaced. */
+  readonly reread?: (() => Promise<void>) | undefined;
   /** A process was started: to be recorded at once, so that the next daemon can end what a crash leaves behind. */
   readonly onSpawn?: ((record: ProcessRecord) => void) | undefined;
   /** It and its group are gone. */
@@ -60,6 +63,7 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
   /** Labels whose supervisor is ending for another one. */
   const replacing = new Map<UpstreamLabel, Promise<void>>();
   let configured: Promise<void> = Promise.resolve();
+  const reread = createReread(options);
   let started = false;
   let stopped = false;
 
@@ -78,6 +82,7 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
       starts,
       eras,
       onNotification: (method, params) => options.onNotification?.(config.label, method, params),
+      reread,
       onSpawn(record) {
         processes.set(record.mark, record);
         options.onSpawn?.(record);
@@ -165,8 +170,27 @@ export function createUpstreams(options: UpstreamsOptions): SupervisedUpstreams 
   };
 }
 
-/** Everything that a connection depends on; other fields change under it. */
+/**
+ * Reading the configuration again for whoever wonders: once for all who ask at the same time, and not over and over. Waits a bounded
+ * time, since what moved elsewhere in it may take longer to be in force.
+ */
+function createReread({ reread, clock, log }: UpstreamsOptions): () => Promise<void> {
+  let reading: Promise<void> | undefined;
+  let readMs = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (reread === undefined || (reading === undefined && clock.elapsedMs() - readMs < UPSTREAM_LIMITS.rereadGapMs)) return;
+    reading ??= reread()
+      .catch((error: unknown) => log("warn", `the configuration could not be read again: ${textOf(error)}`))
+      .finally(() => {
+        reading = undefined;
+        readMs = clock.elapsedMs();
+      });
+    await Promise.race([reading, sleep(UPSTREAM_LIMITS.rereadWaitMs, undefined, { ref: false })]);
+  };
+}
+
+/** Everything that a connection depends on; other fields change under it, headers by a new session of the same supervisor. */
 function connectionOf(config: UpstreamConfig): string {
-  const more = config.kind === "stdio" ? [config.env] : [config.headers];
+  const more = config.kind === "stdio" ? [config.env] : [];
   return JSON.stringify([targetOf(config), config.disabled, config.era ?? null, ...more]);
 }

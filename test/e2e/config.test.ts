@@ -2,6 +2,10 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { silentLog } from "../../src/host/log.js";
+import { serve } from "../../src/serve.js";
+import { post } from "../surfaces/start.js";
+import { legacyHttp } from "../upstream/http-servers.js";
 import { dropHome, newHome, startDaemon, until, type Daemon } from "./daemon.js";
 
 const main = resolve(import.meta.dirname, "../../dist/main.js");
@@ -20,6 +24,41 @@ async function marks(): Promise<string[]> {
 }
 
 describe("a running daemon", () => {
+  it("takes up a token that was replaced in its file with the first call that is refused, seen by a watch or not", async () => {
+    home = newHome();
+    let valid = "first";
+    const server = await legacyHttp({
+      refuse: (_method, { authorization }) => (authorization === `Bearer ${valid}` ? undefined : 401),
+    });
+    mkdirSync(join(home, "config"));
+    const write = (token: string): void => {
+      const headers = { Authorization: `Bearer ${token}` };
+      writeFileSync(
+        join(home, "config/steward.json"),
+        JSON.stringify({ mcpServers: { remote: { type: "http", url: server.url, headers } } }),
+      );
+    };
+    write(valid);
+    const inside = { home, env: {}, main: "", log: silentLog, port: 0, upstreams: true, watch: false, announce: false };
+    const served = await serve(inside);
+    try {
+      await until(async () => Promise.resolve(served.house.operations.health().tools > 0), "it is listed");
+      const call = async (text: string): Promise<string> =>
+        JSON.stringify((await post(`${served.listening.url}/v1/call_tool`, { tool: "remote/echo", arguments: { text } })).json());
+      expect(await call("one")).toContain("one");
+      write((valid = "second"));
+      const again = await Promise.all([1, 2, 3, 4].map((at) => call(`again ${at}`)));
+      expect(again.filter((text) => text.includes("again"))).toHaveLength(4);
+      expect(server.count("initialize")).toBe(2);
+      valid = "third";
+      await until(async () => (await call("two")).includes("login"), "it waits for a login");
+      write(valid);
+      await until(async () => (await call("three")).includes("three"), "it is let in again");
+    } finally {
+      await served.stop();
+    }
+  });
+
   it("keeps its tools available however often its configuration is read again", async () => {
     home = newHome();
     const place = join(home, "config/steward.json");

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { Fault } from "../../src/model/fault.js";
-import { legacyHttp, listen, modernHttp, readBody } from "./http-servers.js";
-import { remote, stand, textOf, until } from "./stand.js";
+import { json, legacyHttp, listen, modernHttp, readBody } from "./http-servers.js";
+import { label, remote, stand, textOf, until } from "./stand.js";
 
 const faultOf = (call: Promise<unknown>): Promise<Fault> =>
   call.then(
@@ -76,6 +76,116 @@ describe("an HTTP upstream that does not let a call in", () => {
     closed = false;
     expect(await one.upstreams.sync()).toMatchObject([{ ok: true }]);
     await one.reach("up");
+  });
+});
+
+describe("credentials of the daemon that are replaced in the configuration", () => {
+  const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+  /** A server that lets in the newest token alone, and a stand whose configuration says what was written last. */
+  async function rotating(more: Parameters<typeof legacyHttp>[0] = {}) {
+    const state = { valid: "t0", written: "t0", rereads: 0 };
+    const server = await legacyHttp({
+      refuse: (_method, headers) => (headers.authorization === `Bearer ${state.valid}` ? undefined : 401),
+      ...more,
+    });
+    const configs = () => new Map([[label("remote"), remote(server.url, bearer(state.written))]]);
+    const one = stand(remote(server.url, bearer("t0")), {
+      reread: async () => {
+        state.rereads += 1;
+        await new Promise((read) => setTimeout(read, 20));
+        await one.upstreams.configure(configs());
+      },
+    });
+    await one.reach("up");
+    return { state, server, one, configs };
+  }
+
+  it("are taken up by the calls that are refused meanwhile: one look, one new session, every call answered once", async () => {
+    const { state, server, one } = await rotating();
+    Object.assign(state, { valid: "t1", written: "t1" });
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, at) => one.call("echo", { text: `${at}` })));
+    expect(answers.map(textOf)).toEqual(Array.from({ length: 40 }, (_, at) => `${at}`));
+    expect(server.count("initialize")).toBe(2);
+    expect(server.count("tools/call")).toBe(40);
+    expect(state.rereads).toBe(1);
+    expect(one.presences()).toEqual(["connecting", "up"]);
+  });
+
+  it("leave calls in flight alone: they are answered on the session they were sent on, and new ones do not wait for them", async () => {
+    const { state, server, one, configs } = await rotating();
+    const slow = one.call("sleep", { ms: 600, text: "old" });
+    await until(() => server.count("tools/call") === 1, "it runs");
+    Object.assign(state, { valid: "t1", written: "t1" });
+    await one.upstreams.configure(configs());
+    expect(textOf(await one.call("echo", { text: "new" }))).toBe("new");
+    expect(server.deleted).toEqual([]);
+    expect(textOf(await slow)).toBe("old");
+    await until(() => server.deleted.length === 1, "the former session was ended");
+  });
+
+  it("bring back at once an upstream that waits for a login, as often as they are replaced", async () => {
+    const { state, server, one, configs } = await rotating();
+    for (const token of ["t1", "t2", "t3"]) {
+      state.valid = token;
+      await faultOf(one.call("echo"));
+      await one.reach("parked");
+      state.written = token;
+      const moving = one.upstreams.configure(configs());
+      expect(textOf(await one.call("echo", { text: token }))).toBe(token);
+      await moving;
+      await one.reach("up");
+    }
+    expect(server.posts.filter(({ method }) => method === "initialize").map(({ headers }) => headers.authorization)).toEqual(
+      ["t0", "t1", "t2", "t3"].map((token) => `Bearer ${token}`),
+    );
+  });
+
+  it("that come while one is still connecting with the former ones are what it comes up with", async () => {
+    let held: (() => void)[] = [];
+    const server = await listen((request, response) => {
+      void readBody(request).then((body) => {
+        const answer = (): void => {
+          if (request.headers.authorization !== "Bearer t1") return void response.writeHead(401).end();
+          const result =
+            body["method"] === "initialize"
+              ? { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "slow", version: "1" } }
+              : { tools: [], content: [{ type: "text", text: "in" }] };
+          if (body["id"] === undefined) response.writeHead(202).end();
+          else json(response, 200, { jsonrpc: "2.0", id: body["id"], result }, { "mcp-session-id": "s" });
+        };
+        if (request.headers.authorization === "Bearer t0") held.push(answer);
+        else answer();
+      });
+    });
+    const one = stand(remote(server.url, bearer("t0")));
+    const calls = Promise.all([one.call("x"), one.call("x")]);
+    await until(() => held.length > 0, "it is connecting");
+    await one.upstreams.configure(new Map([[label("remote"), remote(server.url, bearer("t1"))]]));
+    for (const answer of held) answer();
+    held = [];
+    expect((await calls).map(textOf)).toEqual(["in", "in"]);
+    expect(one.presences()).not.toContain("parked");
+  });
+
+  it("that are still refused are told so, after one look, and nothing is sent twice; nothing is lost by an outage", async () => {
+    const { state, server, one } = await rotating();
+    state.valid = "elsewhere";
+    const faults = await Promise.all(Array.from({ length: 10 }, () => faultOf(one.call("echo"))));
+    expect(new Set(faults.map(({ code }) => code))).toEqual(new Set(["login-needed"]));
+    await one.reach("parked");
+    expect(server.count("tools/call")).toBe(0);
+    expect(one.logs.some(({ text }) => text.includes("Bearer") || text.includes("t0"))).toBe(false);
+    // The same credentials are still tried, and let in again where they are good again.
+    state.valid = "t0";
+    expect(await one.upstreams.sync()).toMatchObject([{ ok: true }]);
+    await server.close();
+    await faultOf(one.call("echo"));
+    const again = await legacyHttp({
+      port: server.port,
+      refuse: (_method, headers) => (headers.authorization === "Bearer t0" ? undefined : 401),
+    });
+    await until(async () => (await one.upstreams.sync())[0]?.ok === true, "it is back with what it had");
+    expect(again.count("initialize")).toBe(1);
   });
 });
 
