@@ -22,6 +22,7 @@ import { mentionedSkills, mentionedTools, withoutFences } from "../skills/mentio
 import { parseStepCall, type StepCall } from "../skills/step-call.js";
 import { parseSkill, SKILL_PATH } from "../skills/text.js";
 import { splitFile } from "../skills/fences.js";
+import { whyUnread } from "../skills/unread.js";
 import type { EditAnswer, EditCase } from "./prompt-edit.js";
 
 export type EditOutcome =
@@ -73,7 +74,7 @@ function modify(answer: EditAnswer, one: EditCase, context: EditContext): Propos
   checkEffects(replaced, one, context.input);
   const files = rewrite(skill, answer, replaced, context.input);
   const { skill: written, problems } = parseSkill({ folder: skill.name, files }, skill.provenance);
-  if (written === undefined) throw new NoEdit(problems.at(-1)?.text ?? "the edited skill cannot be read");
+  if (written === undefined) throw new NoEdit(whyUnread(problems));
   if (written.digest === skill.digest) throw new NoEdit("it changes nothing");
   const edit: ProposedEdit = {
     kind: "modify",

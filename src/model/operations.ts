@@ -126,6 +126,8 @@ export interface SkillSummary {
   readonly standing: Standing;
   readonly pinned: boolean;
   readonly tools: readonly string[];
+  /** Why an edit of its folder is not taken up; what stood before it is in force. */
+  readonly unread?: string | undefined;
   /** Where a skill is taken from that an upstream serves, while it is as it was taken. */
   readonly origin?: { readonly upstream: string; readonly uri: string; readonly served: boolean } | undefined;
 }

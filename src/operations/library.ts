@@ -11,16 +11,23 @@ import { pathsOf } from "../graph/reach.js";
 import { skillDigest } from "../skills/digest.js";
 import { planImport } from "../skills/import.js";
 import { lintLibrary } from "../skills/lint.js";
+import { whyUnread } from "../skills/unread.js";
 import { namesOthers, skillWithin } from "../world/reach.js";
 import type { World } from "../world/world.js";
 import { servingOf, servings } from "../world/upstream-skills.js";
 import { takenBack } from "./catalog.js";
 import type { Desk } from "./desk.js";
 
-export function listSkills(world: World, filter: { tier?: string; standing?: string }, reach?: Reach): SkillSummary[] {
+export function listSkills(
+  world: World,
+  filter: { tier?: string; standing?: string },
+  reach?: Reach,
+  /** Of the folders, what was not taken up. */
+  refused: readonly Problem[] = [],
+): SkillSummary[] {
   return [...world.library.skills.values()]
     .filter((skill) => skillWithin(world, skill, reach))
-    .map((skill) => summaryOf(world, skill, reach))
+    .map((skill) => ({ ...summaryOf(world, skill, reach), ...unreadOf(skill, refused) }))
     .filter((skill) => filter.tier === undefined || skill.tier === filter.tier)
     .filter((skill) => filter.standing === undefined || skill.standing.standing === filter.standing)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -42,6 +49,11 @@ function summaryOf(world: World, skill: Skill, reach?: Reach): SkillSummary {
     tools: skill.contract.requires.map((need) => need.tool),
     ...originOf(world, skill),
   };
+}
+
+function unreadOf({ name }: Skill, refused: readonly Problem[]): Pick<SkillSummary, "unread"> {
+  const found = refused.filter(({ where }) => where.startsWith(`${name}/`));
+  return found.length === 0 ? {} : { unread: whyUnread(found) };
 }
 
 function originOf(world: World, skill: Skill): Pick<SkillSummary, "origin"> {
@@ -70,6 +82,7 @@ export function readSkill(desk: Desk, name: string, reach?: Reach): SkillDetail 
   );
   return {
     ...summaryOf(world, skill, reach),
+    ...unreadOf(skill, desk.memory.folders.refused),
     text: skill.files["SKILL.md"] ?? "",
     files: skill.files,
     contract: skill.contract,

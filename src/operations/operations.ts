@@ -69,7 +69,8 @@ export function createOperations(desk: Desk): Operations {
     sync: (label, caller) => syncCatalog(desk, label, caller?.upstreams),
     approveTool: (input, caller) => approveTool(desk, input, caller),
 
-    skills: async ({ at, ...filter }, caller) => listSkills(await worldAt(desk, at), filter, caller?.upstreams),
+    skills: async ({ at, ...filter }, caller) =>
+      listSkills(await worldAt(desk, at), filter, caller?.upstreams, at === undefined ? desk.memory.folders.refused : []),
     skill: async (name, caller) => readSkill(desk, name, caller?.upstreams),
     servedSkills: (caller) => servedSkills(desk, caller),
     skillWithheld: (label, uri, what) => skillWithheld(desk, label, uri, what),

@@ -21,6 +21,7 @@ import type {
 import { fileDigests, folderDigest, skillDigest } from "./digest.js";
 import { parseSkill } from "./text.js";
 import { sha256 } from "../catalog/canonical.js";
+import { whyUnread } from "./unread.js";
 
 export { skillDigest };
 
@@ -171,8 +172,8 @@ function lockEntry(
   const provenance = edit.provenance ?? before?.provenance ?? "human";
   const reading = parseSkill({ folder: name, files }, provenance);
   if (reading.skill === undefined) {
-    const why = reading.problems.at(-1)?.text ?? "It cannot be read.";
-    return { problem: { code: "skill-refused", where: name, text: `The edit was left out: ${why}` } };
+    const text = `The edit was left out: ${whyUnread(reading.problems)}`;
+    return { problem: { code: "skill-refused", where: name, text } };
   }
   if (reading.skill.name !== name) {
     const text = `The edit was left out: its files are the skill \`${reading.skill.name}\`, not \`${name}\`.`;

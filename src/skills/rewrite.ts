@@ -16,6 +16,7 @@ import { withoutFences } from "./mentions.js";
 import { parseStepCall, renderStepCall, type ArgumentSource, type StepArgument, type StepCall } from "./step-call.js";
 import { parseSkill, SKILL_PATH } from "./text.js";
 import { splitFile } from "./fences.js";
+import { whyUnread } from "./unread.js";
 
 export interface ToolRewrite {
   readonly from: ToolKey;
@@ -64,7 +65,7 @@ function rewrite(skill: Skill, change: ToolRewrite): RewriteResult {
     [CONTRACT_PATH]: writeContract(contract),
   };
   const back = parseSkill({ folder: skill.name, files }, skill.provenance);
-  if (back.skill === undefined) throw new NotExact(back.problems.at(-1)?.text ?? "the rewritten skill cannot be read");
+  if (back.skill === undefined) throw new NotExact(whyUnread(back.problems));
   const known = new Set(lintSkill(skill).map((problem) => problem.code));
   const fresh = lintSkill(back.skill).find((problem) => !known.has(problem.code));
   if (fresh !== undefined) throw new NotExact(`the rewritten skill would break a rule: ${fresh.text}`);

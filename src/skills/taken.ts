@@ -16,6 +16,7 @@ import { skillDigest } from "./digest.js";
 import { withInferred } from "./infer.js";
 import { speaksToModel } from "./speaks.js";
 import { asName, NAME_RULE, parseSkill } from "./text.js";
+import { whyUnread } from "./unread.js";
 
 /** Refusals that are no fault of the skill: it is passed on under its upstream's label as if it were not to be taken in. */
 const PASSED_ON: ReadonlySet<string> = new Set([
@@ -135,10 +136,7 @@ function takeOne(bench: Bench, folder: ServedFolder, name: SkillName): void {
   if (skill === undefined) {
     const why = reading.problems.at(-1);
     if (entry !== undefined && own) bench.skills[name] = { ...entry, served: true };
-    return refuse(
-      why?.code ?? "skill-refused",
-      `${why?.text ?? "It cannot be read."}${own ? " What was taken before stays." : ""}`,
-    );
+    return refuse(why?.code ?? "skill-refused", `${whyUnread(reading.problems)}${own ? " What was taken before stays." : ""}`);
   }
   const blocked = request.blocked(skill, bench.accepted);
   if (blocked !== undefined || (skill.digest !== present?.digest && request.pinned.has(name))) {

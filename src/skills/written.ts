@@ -9,7 +9,7 @@ import { isMap, parseDocument, stringify } from "yaml";
 import type { JsonObject, JsonValue } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import { refusal, shapeRefusal, splitFile, type Refusal } from "./fences.js";
-import { findHostile, firstLine, readAnyHead } from "./yaml.js";
+import { findHostile, readAnyHead, sayError } from "./yaml.js";
 
 export interface FrontMatter {
   /** Top-level fields in file order; scalars are strings (failsafe schema), maps and lists are kept as they are. */
@@ -43,7 +43,7 @@ export function readFrontMatter(where: string, text: string): FrontMatterReading
 
   const own = readOwnHead(split.head);
   if (own !== undefined) return { front: { fields: own, body: split.body }, problems };
-  const head = readAnyHead(split.head, note);
+  const head = readAnyHead(split.head, note, split.blankLines + 1);
   if ("refused" in head) return refuse(head.refused.code, head.refused.text);
   return { front: { fields: head.fields, body: split.body }, problems };
 }
@@ -109,9 +109,9 @@ export function frontMatterData(text: string): { readonly data: JsonObject } | R
     version: "1.2",
   });
   const [error] = document.errors;
-  if (error !== undefined) return refusal("front-matter-yaml", `The front matter is not YAML: ${firstLine(error)}.`);
+  if (error !== undefined) return refusal("front-matter-yaml", sayError(error, 1));
   const hostile = isMap(document.contents)
-    ? findHostile(document)
+    ? findHostile(document, { head: split.head, above: 1 })
     : refusal("front-matter-not-a-map", "The front matter is not a map.");
   if (hostile !== undefined) return hostile;
   let unsayable = false;

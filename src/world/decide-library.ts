@@ -39,18 +39,21 @@ export function decideSkillsWritten(draft: Draft, event: Of<"skills-written">): 
   /** Skills of this event that come in: two of them may use each other. */
   const accepted: Skill[] = [];
   const problems: Problem[] = [];
-  /** Why a folder was not taken up, one each. */
+  /** Why a folder was not taken up: all that reading it found, the reason last. */
   const refused: Problem[] = [];
   for (const written of ownFoldersFirst(event.written)) {
     const { skill, problems: found } = parseSkill(written, event.by);
     problems.push(...found);
-    const why =
-      skill === undefined
-        ? found.at(-1)
-        : (doubled(draft.known, skill, written, event, accepted) ?? problemWithSkill(draft.known, skill, accepted));
-    if (skill !== undefined && why !== undefined) problems.push(why);
-    if (why !== undefined) refused.push(withStanding(draft.known, written, why));
-    if (skill === undefined || why !== undefined) continue;
+    if (skill === undefined) {
+      refused.push(...found.map((one, n) => (n === found.length - 1 ? withStanding(draft.known, written, one) : one)));
+      continue;
+    }
+    const why = doubled(draft.known, skill, written, event, accepted) ?? problemWithSkill(draft.known, skill, accepted);
+    if (why !== undefined) {
+      problems.push(why);
+      refused.push(withStanding(draft.known, written, why));
+      continue;
+    }
     accepted.push(skill);
     if (event.by === "import" && speaksToModel(skill).length > 0) problems.push(heldAtImport(skill));
     writes.push(writeOf(draft.known, skill, event));

@@ -28,6 +28,41 @@ describe("skills that come in together", () => {
   );
 });
 
+describe("a hand edit that cannot be read", () => {
+  const good = "---\nname: atomic-a\ndescription: Does it.\n---\n\nDo it.\n";
+
+  it("leaves the last good version in force and is told with every finding, where skills are listed, shown, linted and looked after", async () => {
+    const home = makeHome([]);
+    let house = await openHouse(home);
+    await house.operations.importSkills([{ folder: "atomic-a", files: { "SKILL.md": good } }], person);
+    const edit = async (text: string): Promise<void> => {
+      await house.stop();
+      writeFileSync(join(home, "skills/atomic-a/SKILL.md"), text);
+      house = await openHouse(home);
+    };
+    await edit('---\nname: "atomic-a\ndescription: &that\n---\n\nDo it otherwise.\n');
+    const told = [
+      "Line 2, column 16 is not valid YAML",
+      "Line 3 gives `description` as `&that`, which YAML reads as nothing.",
+      "A skill needs a `description` that says something. What stood before the edit stays in force.",
+    ];
+    const texts = (problems: readonly { where: string; text: string }[]): string =>
+      problems.map(({ where, text }) => `${where}: ${text}`).join("\n");
+    const [listed] = await house.operations.skills({});
+    const shown = await house.operations.skill("atomic-a");
+    const lint = texts(await house.operations.lintSkills());
+    const health = texts(house.operations.health().problems);
+    for (const sentence of told) {
+      for (const text of [listed?.unread, shown.unread, lint, health]) expect(text).toContain(sentence);
+    }
+    for (const text of [lint, health]) expect(text).toContain("atomic-a/SKILL.md: Line 2");
+    expect(shown.text).toBe(good);
+    await edit(good);
+    expect((await house.operations.skills({}))[0]?.unread).toBeUndefined();
+    expect(texts(house.operations.health().problems)).not.toContain("atomic-a");
+  });
+});
+
 describe("skill folders that a person leaves in a home", () => {
   const text = (name: string, body = "Do it."): string => `---\nname: ${name}\ndescription: Does it.\n---\n\n${body}\n`;
   const look = async (home: string, folders: Readonly<Record<string, string>>) => {

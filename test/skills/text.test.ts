@@ -192,7 +192,36 @@ describe("lenient reading", () => {
 
   it("says on which line bad YAML is", () => {
     const { problems } = read(skillMd("name: some-skill\ndescription: A thing.\nmetadata:\n\tauthor: x"));
-    expect(problems[0]?.text).toMatch(/^Line 5 of the front matter/);
+    expect(problems[0]?.text).toMatch(/^Line 5, column 1 is not YAML/);
+  });
+
+  it("says of any broken line where in the file it is, whether it could be read all the same or not", () => {
+    const broken = [
+      "description: %x",
+      "description: @x",
+      'description: "x" y',
+      "description: a: b: c",
+      "description: [x",
+      "description x",
+      "\tdescription: x",
+      "description: *x",
+      "description: {{ x }}",
+      "description: !x",
+      "description: &x",
+      "description: # x",
+    ];
+    const line = fc.constantFrom("license: MIT", "# a comment", "", "metadata:\n  a: b", "compatibility: any");
+    fc.assert(
+      fc.property(fc.constantFrom(...broken), fc.uniqueArray(line), fc.nat(4), (bad, before, blank) => {
+        const head = ["name: some-skill", ...before, bad].join("\n");
+        const text = `${"\n".repeat(blank)}---\n${head}\n---\n\nDo it.\n`;
+        const at = text.split("\n").findIndex((one) => one === bad) + 1;
+        const { problems } = read({ "SKILL.md": text });
+        const found = problems.filter(({ text: said }) => new RegExp(`^Line ${at}[ ,]`).test(said));
+        expect(found.length, problems.map(({ text: said }) => said).join("\n")).toBeGreaterThan(0);
+        expect(found.every(({ text: said }) => /double quotes/.test(said))).toBe(true);
+      }),
+    );
   });
 
   it("takes a workflow of steps for a plan and anything else for one ability, never by its name", () => {

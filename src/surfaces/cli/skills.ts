@@ -45,7 +45,7 @@ export function addSkillVerbs(verbs: Verbs): void {
               standingShown(standing),
               textOf(row["revision"]),
               `${broughtBy(row)}${row["pinned"] === true ? ", pinned" : ""}`,
-              firstReason(standing),
+              row["unread"] === undefined ? firstReason(standing) : `edit not taken up: ${textOf(row["unread"])}`,
             ];
           }),
         );
@@ -62,6 +62,7 @@ export function addSkillVerbs(verbs: Verbs): void {
         const standing = objectOf(skill["standing"]);
         print.line({ text: textOf(skill["name"]), colour: "bold" }, ` (${textOf(skill["tier"])}) is `, standingShown(standing));
         for (const reason of listOf(standing["reasons"])) print.line(`  ${textOf(reason["text"])}`);
+        if (skill["unread"] !== undefined) print.line(`  edit not taken up: ${textOf(skill["unread"])}`);
         const origin = objectOf(skill["origin"]);
         if (origin["upstream"] !== undefined) print.line(`  taken from ${textOf(origin["upstream"])} (${textOf(origin["uri"])})`);
         for (const line of contractShown(objectOf(skill["contract"]))) print.line(`  ${line}`);
