@@ -7,7 +7,8 @@
  */
 import type { Bm25fIndex } from "./bm25f.js";
 import { payloadOf } from "./bm25f.js";
-import type { Ranked } from "./rank.js";
+import type { Ranked } from "./ranked.js";
+import { sortRanked } from "./ranked.js";
 import type { ToolScoring } from "./score.js";
 import type { IndexedTool } from "./fields.js";
 
@@ -54,7 +55,15 @@ export function strengthOf(topRaw: number, words: number, documents: number, sco
   return topRaw / (Math.sqrt(1 + words) * chance);
 }
 
-/** The part of a sorted ranking worth showing: nothing below the floor, nothing far below the best; exact names always. */
+/** A ranking (in no order), best first, exact names before all else. */
+export function inOrder(index: Bm25fIndex<unknown>, ranked: readonly Ranked[], exact: ReadonlySet<number>): Ranked[] {
+  const ordered = [...ranked];
+  sortRanked(index, ordered);
+  if (exact.size === 0) return ordered;
+  return [...ordered.filter(({ slot }) => exact.has(slot)), ...ordered.filter(({ slot }) => !exact.has(slot))];
+}
+
+/** The part of a ranking (in no order) worth showing, best first: nothing below the floor, nothing far below the best; exact names always. */
 export function cutOff(index: Bm25fIndex<IndexedTool>, ranked: readonly Ranked[], cut: Cut): Ranked[] {
   const { exact, top, trusted, words, scoring } = cut;
   const least = cutFor(words, scoring) * top;
@@ -67,7 +76,7 @@ export function cutOff(index: Bm25fIndex<IndexedTool>, ranked: readonly Ranked[]
   const copies = new Map<string, number>();
   const inPlace: Ranked[] = [];
   const after: Ranked[] = [];
-  for (const one of kept) {
+  for (const one of inOrder(index, kept, exact)) {
     const { digests } = payloadOf(index, one.slot).tool;
     const likeness = `${digests.text} ${digests.contract}`;
     const count = (copies.get(likeness) ?? 0) + 1;

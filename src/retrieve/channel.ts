@@ -7,8 +7,7 @@
  */
 import type { Bm25fIndex } from "./bm25f.js";
 import { idOf, slotOf } from "./bm25f.js";
-import type { Ranked } from "./rank.js";
-import { sortRanked, topScore } from "./rank.js";
+import { bestOf, Ranked, topScore } from "./ranked.js";
 
 /** What a channel has to say to one need. */
 export interface Voice<Id extends string> {
@@ -42,10 +41,7 @@ export interface Heard {
 
 const UNHEARD: Heard = { sure: false, reasonsFor: () => [] };
 
-/**
- * Adds every voice to the ranking (`ranked` is sorted by text, and sorted again afterwards); a document that only a voice knows
- * joins the candidates.
- */
+/** Adds every voice to the ranking (`ranked` is in no order); a document that only a voice knows joins the candidates. */
 export function hear<Id extends string>(
   index: Bm25fIndex<unknown>,
   ranked: Ranked[],
@@ -53,7 +49,8 @@ export function hear<Id extends string>(
   channels: readonly Channel<Id>[],
   accept: (slot: number) => boolean,
 ): Heard {
-  const best = ranked.slice(0, BEST_TOLD).map(({ slot }) => idOf(index, slot) as Id);
+  if (channels.length === 0) return UNHEARD;
+  const best = bestOf(index, ranked, BEST_TOLD).map(({ slot }) => idOf(index, slot) as Id);
   const voices = channels.flatMap((channel) => channel.speak(need, best) ?? []).filter(({ weight }) => weight > 0);
   if (voices.length === 0) return UNHEARD;
   const max = topScore(ranked) || 1;
@@ -64,14 +61,13 @@ export function hear<Id extends string>(
       if (slot === undefined || value <= 0 || !accept(slot)) continue;
       let one = known.get(slot);
       if (one === undefined) {
-        one = { slot, raw: 0, score: 0, lead: 0 };
+        one = new Ranked(slot, 0, 0);
         known.set(slot, one);
         ranked.push(one);
       }
       one.score += weight * value * max;
     }
   }
-  sortRanked(index, ranked);
   return {
     sure: voices.some(({ sure }) => sure),
     reasonsFor(slot) {

@@ -40,6 +40,7 @@ export function contribution(index: Bm25fIndex<unknown>, term: string, scoring: 
     const weighted = scores[i] ?? 0;
     scores[i] = (idf * weighted * (k1 + 1)) / (k1 + weighted);
   }
+  if (count === slots.length) return { slots, scores };
   return { slots: slots.subarray(0, count), scores: scores.subarray(0, count) };
 }
 
@@ -53,9 +54,25 @@ function logRarity(documents: number, having: number): number {
   return Math.log(1 + (documents - having + 0.5) / (having + 0.5));
 }
 
-/** ln(1 + (N − df + ½)/(df + ½)) of the term of this number. */
-export function rarityOf(index: Bm25fIndex<unknown>, term: number): number {
-  return logRarity(index.documents, liveCount(index, term));
+const rarities = new WeakMap<Bm25fIndex<unknown>, Float64Array>();
+
+/** By term number what has been asked for before, otherwise 0: to look into before `rarityOf` is called, which fills it. */
+export function raritiesOf(index: Bm25fIndex<unknown>): Float64Array {
+  let known = rarities.get(index);
+  if (known === undefined || known.length < index.shared.terms.length) {
+    known = new Float64Array(index.shared.terms.length);
+    rarities.set(index, known);
+  }
+  return known;
+}
+
+/** ln(1 + (N − df + ½)/(df + ½)) of the term of this number, > 0. */
+export function rarityOf(index: Bm25fIndex<unknown>, term: number, known: Float64Array = raritiesOf(index)): number {
+  const asked = known[term] ?? 0;
+  if (asked !== 0) return asked;
+  const rarity = logRarity(index.documents, liveCount(index, term));
+  known[term] = rarity;
+  return rarity;
 }
 
 /** Per field: its weight, and what a length there divides by, as flat + slope × length. */

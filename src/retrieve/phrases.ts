@@ -5,9 +5,10 @@
  */
 import { FIELD_MARK } from "./arrays.js";
 import type { Bm25fIndex } from "./bm25f.js";
-import { rarityOf } from "./contribution.js";
+import { raritiesOf, rarityOf } from "./contribution.js";
 import type { ParsedQuery } from "./query.js";
-import type { Ranked } from "./rank.js";
+import type { Ranked } from "./ranked.js";
+import type { Scratch } from "./scratch.js";
 
 /** Distinct words of a need whose neighbourhoods are looked at. */
 const PAIRED_WORDS_MAX = 128;
@@ -31,13 +32,16 @@ export function addPhrases(
   query: ParsedQuery,
   ranked: readonly Ranked[],
   scoring: PhraseScoring,
+  scratch: Scratch,
 ): void {
-  const asked = new Asked(index, query);
+  const asked = new Asked(index, query, scratch);
   for (const one of ranked) {
-    const { pairs, name } = asked.readIn(one.slot, scoring);
+    const pairs = asked.pairsIn(one.slot, scoring);
+    const name = asked.nameIn(one.slot, scoring.nameField);
     one.score = (one.score + scoring.pair * pairs) * (1 + scoring.name * name);
     one.raw = (one.raw + scoring.sure.pair * pairs) * (1 + scoring.sure.name * name);
   }
+  asked.end();
 }
 
 /** The need as term numbers: which terms it has, and what each neighbouring pair is worth. */
@@ -49,20 +53,28 @@ class Asked {
   private readonly worth: Float64Array;
   /** place × size + place → the best factor it was seen with in the document at hand. */
   private readonly seen: Float64Array;
-  private touched: number[] = [];
+  private readonly touched: number[] = [];
   /** Term number → how far the need asks for it (synonyms count less). */
-  private readonly factorOf = new Map<number, number>();
+  private readonly factorOf: Float64Array;
+  /** Term numbers that have a place or a factor. */
+  private readonly numbers: number[] = [];
+  private readonly rarities: Float64Array;
 
   constructor(
     private readonly index: Bm25fIndex<unknown>,
     query: ParsedQuery,
+    { placeOf, factorOf }: Scratch,
   ) {
-    const { termOf, terms } = index.shared;
-    this.placeOf = new Uint16Array(terms.length);
+    const { termOf } = index.shared;
+    this.placeOf = placeOf;
+    this.factorOf = factorOf;
+    this.rarities = raritiesOf(index);
     const numbers: (number | undefined)[] = query.sequence.map((term) => termOf.get(term));
     let count = 0;
     for (const number of numbers) {
-      if (number !== undefined && this.placeOf[number] === 0 && count < PAIRED_WORDS_MAX) this.placeOf[number] = ++count;
+      if (number === undefined || placeOf[number] !== 0 || count >= PAIRED_WORDS_MAX) continue;
+      placeOf[number] = ++count;
+      this.numbers.push(number);
     }
     this.size = count + 1;
     this.worth = new Float64Array(this.size * this.size);
@@ -71,44 +83,71 @@ class Asked {
       const a = numbers[i - 1];
       const b = numbers[i];
       if (a === undefined || b === undefined || a === b) continue;
-      const [placeA, placeB] = [this.placeOf[a] ?? 0, this.placeOf[b] ?? 0];
+      const [placeA, placeB] = [placeOf[a] ?? 0, placeOf[b] ?? 0];
       if (placeA === 0 || placeB === 0) continue;
-      this.worth[placeA * this.size + placeB] = Math.min(rarityOf(index, a), rarityOf(index, b));
+      this.worth[placeA * this.size + placeB] = Math.min(rarityOf(index, a, this.rarities), rarityOf(index, b, this.rarities));
     }
     for (const { alternatives } of query.groups) {
       for (const { term, factor } of alternatives) {
         const number = termOf.get(term);
-        if (number !== undefined) this.factorOf.set(number, Math.max(factor, this.factorOf.get(number) ?? 0));
+        if (number === undefined) continue;
+        factorOf[number] = Math.max(factor, factorOf[number] ?? 0);
+        this.numbers.push(number);
       }
     }
   }
 
-  readIn(slot: number, scoring: PhraseScoring): { pairs: number; name: number } {
+  /** Leaves the scratch as all zeros. */
+  end(): void {
+    for (const number of this.numbers) {
+      this.placeOf[number] = 0;
+      this.factorOf[number] = 0;
+    }
+  }
+
+  /** What the pairs are worth that stand side by side in the document. */
+  pairsIn(slot: number, { lateFrom, late }: PhraseScoring): number {
     const { order } = this.index.shared;
     const { data } = order;
     const { placeOf, size } = this;
     const end = order.endOf(slot);
-    let field = 0;
+    let factor = 1;
     let before = 0;
-    let nameAsked = 0;
-    let nameWhole = 0;
     for (let i = order.startOf(slot); i < end; i++) {
       const value = data[i] ?? 0;
       if (value >= FIELD_MARK) {
-        field = value - FIELD_MARK;
+        factor = value - FIELD_MARK < lateFrom ? 1 : late;
         before = 0;
         continue;
       }
-      if (field === scoring.nameField) {
-        const rarity = rarityOf(this.index, value);
-        nameWhole += rarity;
-        nameAsked += rarity * (this.factorOf.get(value) ?? 0);
-      }
       const place = placeOf[value] ?? 0;
-      if (place !== 0 && before !== 0) this.note(before * size + place, field < scoring.lateFrom ? 1 : scoring.late);
+      if (place !== 0 && before !== 0) this.note(before * size + place, factor);
       before = place;
     }
-    return { pairs: this.sum(), name: nameWhole > 0 ? nameAsked / nameWhole : 0 };
+    return this.sum();
+  }
+
+  /** How much of the document's name the need asks for, 0…1, by rarity. */
+  nameIn(slot: number, nameField: number): number {
+    const { order } = this.index.shared;
+    const { data } = order;
+    const { factorOf, rarities, index } = this;
+    const end = order.endOf(slot);
+    let whole = 0;
+    let asked = 0;
+    let isName = false;
+    for (let i = order.startOf(slot); i < end; i++) {
+      const value = data[i] ?? 0;
+      if (value >= FIELD_MARK) {
+        if (isName) break;
+        isName = value - FIELD_MARK === nameField;
+      } else if (isName) {
+        const rarity = rarityOf(index, value, rarities);
+        whole += rarity;
+        asked += rarity * (factorOf[value] ?? 0);
+      }
+    }
+    return whole > 0 ? asked / whole : 0;
   }
 
   private note(pair: number, factor: number): void {
@@ -124,7 +163,7 @@ class Asked {
       sum += (this.worth[pair] ?? 0) * (this.seen[pair] ?? 0);
       this.seen[pair] = 0;
     }
-    this.touched = [];
+    this.touched.length = 0;
     return sum;
   }
 }

@@ -1,24 +1,17 @@
 /**
  * Rank: the best documents of an index for a parsed query.
  *
- * Owns: adding up contributions, picking the best, letting a single clause speak.
+ * Owns: adding up contributions, letting a single clause speak.
  * Speaks: slots and scores.
  * Never: tools, servers, words.
  */
 import type { Bm25fIndex } from "./bm25f.js";
-import { idOf } from "./bm25f.js";
 import type { Bm25fScoring, Contribution } from "./contribution.js";
 import { contribution } from "./contribution.js";
+import { Best } from "./best.js";
 import type { ParsedQuery } from "./query.js";
-
-export interface Ranked {
-  readonly slot: number;
-  /** Score of the text of the whole need, on a scale that does not depend on the other candidates. */
-  raw: number;
-  score: number;
-  /** How far it leads a clause of the need, 0…1: 1 = the best of a clause that speaks with full voice. */
-  lead: number;
-}
+import { Ranked, topScore } from "./ranked.js";
+import type { Scratch } from "./scratch.js";
 
 export interface RankOptions {
   readonly scoring: Bm25fScoring;
@@ -35,15 +28,13 @@ export interface RankOptions {
 const CLAUSE_DEPTH = 20;
 
 /** The best documents, in no order: what is added to their scores decides it. */
-export function rank(index: Bm25fIndex<unknown>, query: ParsedQuery, options: RankOptions): Ranked[] {
-  const dense = new Float64Array(index.alive.length);
-  const touched = new Int32Array(index.alive.length);
-  const byGroup = query.groups.map((group) => remembered(index, group, options.scoring, dense));
-  const weighted = byGroup.map((one, number) => [one, query.groups[number]?.weight ?? 0] as const);
-  const whole = best(index, dense, touched, options.count, options.accept, weighted);
-  const ranked = whole.candidates();
+export function rank(index: Bm25fIndex<unknown>, query: ParsedQuery, options: RankOptions, scratch: Scratch): Ranked[] {
+  const byGroup = contributionsOf(index, query, options.scoring, scratch.dense);
+  const adding = new Adding(index, scratch, options.accept);
+  byGroup.forEach((one, number) => adding.add(one, query.groups[number]?.weight ?? 0));
+  const ranked = adding.best(options.count).candidates();
   if (query.clauses.length > 0 && options.clauses > 0 && ranked.length > 0) {
-    byClause(index, query, byGroup, { dense, touched }, ranked, options);
+    byClause(query, { byGroup, adding, leads: scratch.leads }, ranked, options);
   }
   return ranked;
 }
@@ -61,30 +52,38 @@ interface Memory {
 const memories = new WeakMap<Bm25fIndex<unknown>, Memory>();
 
 /** Common words come in every other need: what they contribute is a function of the face and the word, and is kept. */
-function remembered(
+function contributionsOf(
   index: Bm25fIndex<unknown>,
-  group: ParsedQuery["groups"][number],
+  query: ParsedQuery,
   scoring: Bm25fScoring,
   dense: Float64Array,
-): Contribution | undefined {
+): (Contribution | undefined)[] {
   let memory = memories.get(index);
   if (memory?.scoring !== scoring) {
     memory = { scoring, byTerm: new Map(), entries: 0 };
     memories.set(index, memory);
   }
-  const name = group.joined ? `+${group.term}` : group.term;
-  const known = memory.byTerm.get(name);
-  if (known !== undefined) return known;
-  const worked = groupContribution(index, group.alternatives, scoring, dense);
-  const size = worked?.slots.length ?? 0;
-  if (worked === undefined || size < REMEMBERED_LEAST) return worked;
-  if (memory.entries + size > REMEMBERED_PER_DOCUMENT * index.documents) {
+  const { byTerm } = memory;
+  const found: (Contribution | undefined)[] = [];
+  for (const { term, joined, alternatives } of query.groups) {
+    const name = joined ? `+${term}` : term;
+    const known = byTerm.get(name);
+    const one = known ?? groupContribution(index, alternatives, scoring, dense);
+    if (known === undefined && one !== undefined) keep(memory, name, one, REMEMBERED_PER_DOCUMENT * index.documents);
+    found.push(one);
+  }
+  return found;
+}
+
+function keep(memory: Memory, name: string, one: Contribution, most: number): void {
+  const size = one.slots.length;
+  if (size < REMEMBERED_LEAST) return;
+  if (memory.entries + size > most) {
     memory.byTerm.clear();
     memory.entries = 0;
   }
-  memory.byTerm.set(name, worked);
+  memory.byTerm.set(name, one);
   memory.entries += size;
-  return worked;
 }
 
 /** What a group adds to a document: its best alternative there, each by its factor. */
@@ -122,164 +121,77 @@ function groupContribution(
   return { slots: slots.slice(0, count), scores };
 }
 
-/** Adds up in `dense` (left as all zeros), then takes the `count` best accepted slots. */
-function best(
-  index: Bm25fIndex<unknown>,
-  dense: Float64Array,
-  touched: Int32Array,
-  count: number,
-  accept: (slot: number) => boolean,
-  parts: Iterable<readonly [one: Contribution | undefined, weight: number]>,
-): Best {
-  let reached = 0;
-  for (const [one, weight] of parts) {
-    if (one === undefined || weight === 0) continue;
+/** Adds up contributions by slot, then takes the best accepted slots; the array it adds up in is left as all zeros. */
+class Adding {
+  private reached = 0;
+
+  constructor(
+    private readonly index: Bm25fIndex<unknown>,
+    private readonly scratch: Scratch,
+    private readonly accept: (slot: number) => boolean,
+  ) {}
+
+  add(one: Contribution | undefined, weight: number): void {
+    if (one === undefined || weight === 0) return;
+    const { dense, touched } = this.scratch;
     const { slots, scores } = one;
+    let { reached } = this;
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i] ?? 0;
       const before = dense[slot] ?? 0;
       if (before === 0) touched[reached++] = slot;
       dense[slot] = before + weight * (scores[i] ?? 0);
     }
-  }
-  const top = new Best(index, count);
-  for (let i = 0; i < reached; i++) {
-    const slot = touched[i] ?? 0;
-    const score = dense[slot] ?? 0;
-    dense[slot] = 0;
-    if (score > 0 && top.wants(slot, score) && accept(slot)) top.put(slot, score);
-  }
-  return top;
-}
-
-/** The n best by (score, id), as a heap with the worst on top. */
-class Best {
-  private readonly slots: number[] = [];
-  private readonly scores: number[] = [];
-
-  constructor(
-    private readonly index: Bm25fIndex<unknown>,
-    private readonly limit: number,
-  ) {}
-
-  wants(slot: number, score: number): boolean {
-    if (this.slots.length < this.limit) return this.limit > 0;
-    return this.worse(this.slots[0] ?? 0, this.scores[0] ?? 0, slot, score);
+    this.reached = reached;
   }
 
-  put(slot: number, score: number): void {
-    if (this.slots.length < this.limit) {
-      this.slots.push(slot);
-      this.scores.push(score);
-      this.up(this.slots.length - 1);
-    } else {
-      this.slots[0] = slot;
-      this.scores[0] = score;
-      this.down(0);
+  best(count: number): Best {
+    const { dense, touched } = this.scratch;
+    const top = new Best(this.index, count);
+    for (let i = 0; i < this.reached; i++) {
+      const slot = touched[i] ?? 0;
+      const score = dense[slot] ?? 0;
+      dense[slot] = 0;
+      if (score > 0 && top.wants(slot, score) && this.accept(slot)) top.put(slot, score);
     }
-  }
-
-  /** In no order. */
-  candidates(): Ranked[] {
-    const list: Ranked[] = [];
-    for (let i = 0; i < this.slots.length; i++) {
-      const score = this.scores[i] ?? 0;
-      list.push({ slot: this.slots[i] ?? 0, raw: score, score, lead: 0 });
-    }
-    return list;
-  }
-
-  /** The best score; 0 without any. */
-  top(): number {
-    let top = 0;
-    for (const score of this.scores) if (score > top) top = score;
+    this.reached = 0;
     return top;
-  }
-
-  /** Slots, best first; the heap is empty afterwards. */
-  drain(): number[] {
-    const sorted: number[] = [];
-    for (let last = this.slots.length - 1; last >= 0; last--) {
-      sorted.push(this.slots[0] ?? 0);
-      this.swap(0, last);
-      this.slots.pop();
-      this.scores.pop();
-      this.down(0);
-    }
-    return sorted.reverse();
-  }
-
-  /** True where a stands below b. */
-  private worse(aSlot: number, aScore: number, bSlot: number, bScore: number): boolean {
-    return aScore !== bScore ? aScore < bScore : idOf(this.index, aSlot) > idOf(this.index, bSlot);
-  }
-
-  private worseAt(a: number, b: number): boolean {
-    return this.worse(this.slots[a] ?? 0, this.scores[a] ?? 0, this.slots[b] ?? 0, this.scores[b] ?? 0);
-  }
-
-  private swap(a: number, b: number): void {
-    [this.slots[a], this.slots[b]] = [this.slots[b] ?? 0, this.slots[a] ?? 0];
-    [this.scores[a], this.scores[b]] = [this.scores[b] ?? 0, this.scores[a] ?? 0];
-  }
-
-  private up(from: number): void {
-    let at = from;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!this.worseAt(at, parent)) return;
-      this.swap(at, parent);
-      at = parent;
-    }
-  }
-
-  private down(from: number): void {
-    let at = from;
-    for (;;) {
-      const left = 2 * at + 1;
-      const right = left + 1;
-      let worst = at;
-      if (left < this.slots.length && this.worseAt(left, worst)) worst = left;
-      if (right < this.slots.length && this.worseAt(right, worst)) worst = right;
-      if (worst === at) return;
-      this.swap(at, worst);
-      at = worst;
-    }
   }
 }
 
 /** A document that answers one clause of a long need best gains, although the rest of the need is about other things. */
 function byClause(
-  index: Bm25fIndex<unknown>,
   query: ParsedQuery,
-  byGroup: readonly (Contribution | undefined)[],
-  { dense, touched }: { dense: Float64Array; touched: Int32Array },
+  { byGroup, adding, leads }: { byGroup: readonly (Contribution | undefined)[]; adding: Adding; leads: Float64Array },
   ranked: Ranked[],
   options: RankOptions,
 ): void {
   const max = topScore(ranked);
-  const gain = new Map<number, number>();
+  const leading: number[] = [];
   for (const clause of query.clauses) {
-    const parts = [...clause].map(([number, weight]) => [byGroup[number], weight] as const);
-    const top = best(index, dense, touched, CLAUSE_DEPTH, options.accept, parts);
+    for (const [number, weight] of clause) adding.add(byGroup[number], weight);
+    const top = adding.best(CLAUSE_DEPTH);
     const voice = Math.min(1, top.top() / (options.clauseFull * max));
-    top.drain().forEach((slot, i) => gain.set(slot, Math.max(gain.get(slot) ?? 0, voice / (i + 1))));
+    top.drain().forEach((slot, i) => {
+      const before = leads[slot] ?? 0;
+      if (before === 0) leading.push(slot);
+      leads[slot] = Math.max(before, voice / (i + 1));
+    });
   }
-  const known = new Set(ranked.map(({ slot }) => slot));
-  for (const slot of gain.keys()) if (!known.has(slot)) ranked.push({ slot, raw: 0, score: 0, lead: 0 });
+  const gain = options.clauses * max;
   for (const one of ranked) {
-    one.lead = gain.get(one.slot) ?? 0;
-    one.score = (1 - options.clauses) * one.score + options.clauses * max * one.lead;
+    const lead = leads[one.slot] ?? 0;
+    one.score = (1 - options.clauses) * one.score + gain * lead;
+    if (lead === 0) continue;
+    one.lead = lead;
+    leads[one.slot] = 0;
   }
-}
-
-/** The best score among candidates in any order; 0 without any. */
-export function topScore(ranked: readonly Ranked[]): number {
-  let top = 0;
-  for (const { score } of ranked) if (score > top) top = score;
-  return top;
-}
-
-export function sortRanked(index: Bm25fIndex<unknown>, ranked: Ranked[]): void {
-  ranked.sort((a, b) => b.score - a.score || (idOf(index, a.slot) < idOf(index, b.slot) ? -1 : 1));
+  for (const slot of leading) {
+    const lead = leads[slot] ?? 0;
+    if (lead === 0) continue;
+    const one = new Ranked(slot, 0, gain * lead);
+    one.lead = lead;
+    ranked.push(one);
+    leads[slot] = 0;
+  }
 }

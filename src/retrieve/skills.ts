@@ -16,12 +16,16 @@ import type { Channel } from "./channel.js";
 import { hear } from "./channel.js";
 import type { Bm25fScoring } from "./contribution.js";
 import { diversify } from "./mmr.js";
+import type { ParsedQuery } from "./query.js";
 import { parseQuery } from "./query.js";
 import { oncePer } from "./once.js";
 import { addPhrases } from "./phrases.js";
-import { rank, sortRanked } from "./rank.js";
+import type { Ranked } from "./ranked.js";
+import { rank } from "./rank.js";
+import { sortRanked } from "./ranked.js";
 import type { SkillField, SkillScoring } from "./score.js";
 import { SKILL_SCORING } from "./score.js";
+import { borrowScratch, giveBackScratch } from "./scratch.js";
 import type { Analyse } from "./terms.js";
 import { documentAnalyser } from "./terms.js";
 import { EVERYDAY_TERMS } from "./words.js";
@@ -129,24 +133,10 @@ export function searchSkills(index: SkillIndex, query: string, options: SkillSea
   };
   const parsed = parseQuery(query, vocabularyOf(index.text), scoring);
   const words = parsed.groups.filter(({ joined }) => !joined).length;
-  const ranked = rank(index.text, parsed, {
-    scoring: bm25fScoring(scoring),
-    count: Math.max(scoring.rerank, options.limit),
-    clauses: scoring.clauses,
-    clauseFull: scoring.clauseFull,
-    accept,
-  });
-  addPhrases(index.text, parsed, ranked, {
-    pair: scoring.pair,
-    late: scoring.pairLate,
-    lateFrom: 2,
-    name: scoring.nameCover,
-    nameField: 0,
-    sure: { pair: scoring.pair, name: scoring.nameCover },
-  });
-  sortRanked(index.text, ranked);
+  const ranked = rankByWords(index, parsed, scoring, { count: Math.max(scoring.rerank, options.limit), accept });
   const topRaw = ranked.reduce((max, { raw }) => Math.max(max, raw), 0);
   const heard = hear(index.text, ranked, query, options.channels ?? [], accept);
+  sortRanked(index.text, ranked);
   const top = ranked[0]?.score ?? 0;
   const good = ranked.filter(({ score }) => score >= scoring.cutOff * top);
   const chosen = diversify(good, {
@@ -166,6 +156,29 @@ export function searchSkills(index: SkillIndex, query: string, options: SkillSea
     topRaw,
     trusted: heard.sure || strengthOf(topRaw, words, index.text.documents, scoring) >= scoring.floor,
   };
+}
+
+/** Candidates by the words of the need, in no order. */
+function rankByWords(
+  { text }: SkillIndex,
+  parsed: ParsedQuery,
+  scoring: SkillScoring,
+  { count, accept }: { count: number; accept: (slot: number) => boolean },
+): Ranked[] {
+  const scratch = borrowScratch(text.alive.length, text.shared.terms.length);
+  const { clauses, clauseFull } = scoring;
+  const ranked = rank(text, parsed, { scoring: bm25fScoring(scoring), count, clauses, clauseFull, accept }, scratch);
+  const phrases = {
+    pair: scoring.pair,
+    late: scoring.pairLate,
+    lateFrom: 2,
+    name: scoring.nameCover,
+    nameField: 0,
+    sure: { pair: scoring.pair, name: scoring.nameCover },
+  };
+  addPhrases(text, parsed, ranked, phrases, scratch);
+  giveBackScratch(scratch);
+  return ranked;
 }
 
 /** The same object each time, so that what was worked out with it can be told. */

@@ -6,7 +6,7 @@
  */
 import type { Bm25fIndex } from "./bm25f.js";
 import { payloadOf, slotsWith } from "./bm25f.js";
-import type { Ranked } from "./rank.js";
+import { bestOf, Ranked } from "./ranked.js";
 import { stem } from "./stem.js";
 import { tokenise } from "./tokens.js";
 import type { IndexedTool } from "./fields.js";
@@ -27,14 +27,14 @@ export interface SupplierOptions {
   readonly accept: (slot: number) => boolean;
 }
 
-/** Raises the suppliers of the best tools (`ranked` is sorted, best first); slot of supplier → slot it supplies. */
+/** Raises the suppliers of the best tools (`ranked` is in no order); slot of supplier → slot it supplies. */
 export function addSuppliers(
   index: Bm25fIndex<IndexedTool>,
   ranked: Ranked[],
   options: SupplierOptions,
 ): ReadonlyMap<number, number> {
   const gains = new Map<number, { gain: number; supplied: number; whole: number }>();
-  for (const { slot, score } of ranked.slice(0, options.depth)) {
+  for (const { slot, score } of bestOf(index, ranked, options.depth)) {
     for (const supplier of suppliersOf(index, slot)) {
       const gain = options.part * score;
       if (gain > (gains.get(supplier)?.gain ?? 0) && options.accept(supplier)) {
@@ -48,7 +48,7 @@ export function addSuppliers(
   for (const [slot, { gain, supplied: other, whole }] of gains) {
     supplied.set(slot, other);
     const one = known.get(slot);
-    if (one === undefined) ranked.push({ slot, raw: 0, score: gain, lead: 0 });
+    if (one === undefined) ranked.push(new Ranked(slot, 0, gain));
     else if (one.score < whole) one.score = Math.min(one.score + gain, whole * JUST_BELOW);
   }
   return supplied;

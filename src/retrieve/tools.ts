@@ -7,12 +7,13 @@
  */
 import type { ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { Tool } from "../model/tool.js";
-import { cutOff, strengthOf } from "./answer.js";
+import { cutOff, inOrder, strengthOf } from "./answer.js";
 import type { Bm25fIndex, Document } from "./bm25f.js";
 import { buildIndex, idOf, moveIndex, payloadOf, slotOf } from "./bm25f.js";
 import type { Channel, Heard } from "./channel.js";
 import { hear } from "./channel.js";
 import type { Bm25fScoring } from "./contribution.js";
+import { cohere } from "./coherence.js";
 import { exactSlots, exactTerms, isNamedBy } from "./exact.js";
 import type { IndexedTool } from "./fields.js";
 import { TOOL_FIELDS, toolTexts } from "./fields.js";
@@ -20,9 +21,10 @@ import { oncePer } from "./once.js";
 import { addPhrases } from "./phrases.js";
 import type { ParsedQuery } from "./query.js";
 import { parseQuery } from "./query.js";
-import type { Ranked } from "./rank.js";
-import { rank, sortRanked, topScore } from "./rank.js";
+import { rank } from "./rank.js";
+import { byRank, Ranked, sortRanked, topScore } from "./ranked.js";
 import { distinction, matchOf, matchSentence, twinsAmong } from "./reasons.js";
+import { borrowScratch, giveBackScratch } from "./scratch.js";
 import type { ToolScoring } from "./score.js";
 import { TOOL_SCORING } from "./score.js";
 import { addSuppliers } from "./suppliers.js";
@@ -165,8 +167,7 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
   const parsed = parseQuery(query, vocabularyOf(text), scoring);
   const ranked = rankByText(index, parsed, scoring, accept);
   const topRaw = ranked.reduce((max, { raw }) => Math.max(max, raw), 0);
-  if (index.perServer.size > 1) cohere(index, ranked, scoring.coherence);
-  sortRanked(text, ranked);
+  if (index.perServer.size > 1) cohere(text, ranked, scoring.coherence);
   const heard = hear(text, ranked, query, options.channels ?? [], accept);
   const supplied =
     index.perServer.size > 1
@@ -174,13 +175,8 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
       : new Map<number, number>();
   const instead = giveWay(index, ranked, options.successors, accept);
   const exact = new Set(exactSlots(text, query).filter(accept));
-  for (const slot of exact) if (!ranked.some((one) => one.slot === slot)) ranked.push({ slot, raw: 0, score: 0, lead: 0 });
-  if (supplied.size + instead.size + exact.size > 0) sortRanked(text, ranked);
-  const ordered =
-    exact.size === 0
-      ? ranked
-      : [...ranked.filter(({ slot }) => exact.has(slot)), ...ranked.filter(({ slot }) => !exact.has(slot))];
-  const top = ranked[0]?.score ?? 0;
+  for (const slot of exact) if (!ranked.some((one) => one.slot === slot)) ranked.push(new Ranked(slot, 0, 0));
+  const top = topScore(ranked);
   const words = parsed.groups.filter(({ joined }) => !joined).length;
   const strength = strengthOf(topRaw, words, text.documents, scoring);
   const sure = heard.sure || isNamedBy(text, parsed, NAME_FIELD, accept);
@@ -189,7 +185,8 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
   const trusted =
     isStrong ||
     isNamedBy(text, parsed, NAME_FIELD, accept, (group) => EVERYDAY_TERMS.has(group.term) || isUnknown(text, group, accept));
-  const shown = options.whole === true ? ordered : cutOff(text, ordered, { exact, top, trusted, words, scoring });
+  const shown =
+    options.whole === true ? inOrder(text, ranked, exact) : cutOff(text, ranked, { exact, top, trusted, words, scoring });
   const hits = shown.slice(0, options.limit);
   const unmatched = unmatchedWords(text, query, parsed, accept);
   return {
@@ -197,7 +194,7 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
     unmatched,
     proposed: hits.length === 0 || !isStrong ? proposeWords(text, unmatched, accept) : [],
     weak: hits.length > 0 && !sure && exact.size === 0 && strength < scoring.weak,
-    abstained: shown.length === 0 && ordered.length > 0,
+    abstained: shown.length === 0 && ranked.length > 0,
     topRaw: rounded(topRaw),
     strength: rounded(strength),
   };
@@ -210,7 +207,7 @@ export function textRanking(
   scoring: ToolScoring = TOOL_SCORING,
 ): { id: ToolKey; score: number }[] {
   const ranked = rankByText(index, parseQuery(need, vocabularyOf(index.text), scoring), scoring, () => true);
-  if (index.perServer.size > 1) cohere(index, ranked, scoring.coherence);
+  if (index.perServer.size > 1) cohere(index.text, ranked, scoring.coherence);
   sortRanked(index.text, ranked);
   const top = ranked[0]?.score ?? 0;
   return ranked.map(({ slot, score }) => ({ id: idOf(index.text, slot) as ToolKey, score: top > 0 ? score / top : 0 }));
@@ -218,21 +215,20 @@ export function textRanking(
 
 /** Candidates by the words of the need, in no order. */
 function rankByText(index: ToolIndex, parsed: ParsedQuery, scoring: ToolScoring, accept: (slot: number) => boolean): Ranked[] {
-  const ranked = rank(index.text, parsed, {
-    scoring: bm25fScoring(scoring),
-    count: scoring.rerank,
-    clauses: scoring.clauses,
-    clauseFull: scoring.clauseFull,
-    accept,
-  });
-  addPhrases(index.text, parsed, ranked, {
+  const { text } = index;
+  const scratch = borrowScratch(text.alive.length, text.shared.terms.length);
+  const { rerank: count, clauses, clauseFull } = scoring;
+  const ranked = rank(text, parsed, { scoring: bm25fScoring(scoring), count, clauses, clauseFull, accept }, scratch);
+  const phrases = {
     pair: scoring.pair,
     late: scoring.pairLate,
     lateFrom: DESCRIPTION_FIELD,
     name: scoring.nameCover,
     nameField: NAME_FIELD,
     sure: { pair: scoring.surePair, name: scoring.sureName },
-  });
+  };
+  addPhrases(text, parsed, ranked, phrases, scratch);
+  giveBackScratch(scratch);
   return ranked;
 }
 
@@ -245,22 +241,6 @@ const bm25fScoring = oncePer((scoring: ToolScoring): Bm25fScoring => ({
   everyday: { terms: EVERYDAY_TERMS, share: scoring.everydayRarity },
 }));
 
-/** A tool gains by what its server's best tool is worth: the tools of one task mostly live together. */
-function cohere(index: ToolIndex, ranked: readonly Ranked[], share: number): void {
-  const max = topScore(ranked);
-  if (max <= 0 || share <= 0) return;
-  const bestOf = new Map<string, number>();
-  const labels = ranked.map(({ slot }) => payloadOf(index.text, slot).tool.label);
-  for (const [i, { score }] of ranked.entries()) {
-    const label = labels[i] ?? "";
-    if (score > (bestOf.get(label) ?? 0)) bestOf.set(label, score);
-  }
-  for (const [i, one] of ranked.entries()) {
-    const best = bestOf.get(labels[i] ?? "") ?? 0;
-    one.score = (1 - share) * one.score + share * best * Math.sqrt(one.score / max);
-  }
-}
-
 /** A superseded tool leaves the candidates, and its offered successors inherit its score; slot of successor → key it stands in for. */
 function giveWay(
   index: ToolIndex,
@@ -270,19 +250,22 @@ function giveWay(
 ): ReadonlyMap<number, ToolKey> {
   const instead = new Map<number, ToolKey>();
   if (successors === undefined) return instead;
-  const known = new Map(ranked.map((one) => [one.slot, one]));
-  for (const one of [...ranked]) {
-    const key = idOf(index.text, one.slot) as ToolKey;
-    const slots = (successors(key) ?? [])
+  const giving = ranked.flatMap((one) => {
+    const slots = (successors(idOf(index.text, one.slot) as ToolKey) ?? [])
       .flatMap((to) => slotOf(index.text, to) ?? [])
       .filter((slot) => slot !== one.slot && accept(slot));
-    if (slots.length === 0) continue;
+    return slots.length === 0 ? [] : [{ one, slots }];
+  });
+  if (giving.length === 0) return instead;
+  giving.sort((a, b) => byRank(index.text, a.one, b.one));
+  const known = new Map(ranked.map((one) => [one.slot, one]));
+  for (const { one, slots } of giving) {
     ranked.splice(ranked.indexOf(one), 1);
     for (const slot of slots) {
-      const successor = known.get(slot) ?? { slot, raw: 0, score: 0, lead: 0 };
+      const successor = known.get(slot) ?? new Ranked(slot, 0, 0);
       if (!known.has(slot)) ranked.push(successor);
       known.set(slot, successor);
-      if (one.score >= successor.score) instead.set(slot, key);
+      if (one.score >= successor.score) instead.set(slot, idOf(index.text, one.slot) as ToolKey);
       successor.score = Math.max(successor.score, one.score);
       successor.raw = Math.max(successor.raw, one.raw);
     }

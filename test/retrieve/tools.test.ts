@@ -336,6 +336,30 @@ describe("laws", () => {
     );
   });
 
+  it("answers as ever after a search that was broken off, and within a search that asks another", () => {
+    const answer = (need: string, offered?: (one: ToolKey) => boolean): string =>
+      JSON.stringify(searchTools(ecosystem, need, { limit: 10, whole: true, offered }));
+    fc.assert(
+      fc.property(needs, needs, fc.nat({ max: 30 }), (need, other, after) => {
+        const [before, otherBefore] = [answer(need), answer(other)];
+        let asked = 0;
+        const breaksOff = (): boolean => {
+          if (asked++ === after) throw new Error("broken off");
+          return true;
+        };
+        try {
+          answer(other, breaksOff);
+        } catch {
+          // What it left behind is what is looked at.
+        }
+        expect(answer(need)).toBe(before);
+        const within = (): boolean => answer(other) === otherBefore;
+        expect(answer(need, within)).toBe(before);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it("scores lie between 0 and 1, fall from hit to hit but for exact names and copies, and hits are distinct", () => {
     fc.assert(
       fc.property(fc.array(made, { maxLength: 20 }), needs, fc.integer({ min: 1, max: 8 }), (tools, need, limit) => {
