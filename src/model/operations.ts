@@ -183,6 +183,15 @@ export interface TakenBack {
   readonly changed: readonly string[];
   readonly resting: readonly { readonly skill: string; readonly reason: string }[];
 }
+/** A library after a revert. */
+export interface Reverted extends TakenBack {
+  /** The present one: a new one where anything changed. */
+  readonly revision: number;
+  /** Skills that came in after the revision that was asked for: they stay. */
+  readonly keptSince: readonly string[];
+  /** Where nothing changed: that, and since when it is so. */
+  readonly unchanged?: string | undefined;
+}
 /** A link after a person's word on it. */
 export interface JudgedLink extends LineageLink {
   /** Those that a rejection took back to the tool that left, and which of them and of what uses them rest now. */
@@ -283,7 +292,7 @@ export interface Operations {
     caller: Caller,
   ): Promise<{ readonly imported: readonly string[]; readonly problems: readonly Problem[]; readonly revision: number }>;
   /** Back to what stood at revision `to`, as a new revision. */
-  revert(options: { to: number; skill?: string }, caller: Caller): Promise<TakenBack & { readonly revision: number }>;
+  revert(options: { to: number; skill?: string }, caller: Caller): Promise<Reverted>;
   lintSkills(): Promise<readonly Problem[]>;
 
   graph(): Promise<JsonObject>;

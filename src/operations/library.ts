@@ -2,7 +2,7 @@
 import { takeover } from "../catalog/lineage.js";
 import { Fault } from "../model/fault.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
-import type { Caller, GraphWhy, SkillDetail, SkillRevision, SkillSummary, TakenBack } from "../model/operations.js";
+import type { Caller, GraphWhy, Reverted, SkillDetail, SkillRevision, SkillSummary } from "../model/operations.js";
 import type { Problem } from "../model/problem.js";
 import { reachesTool, type Reach } from "../model/reach.js";
 import type { LockEntry, Skill } from "../model/skill.js";
@@ -187,11 +187,7 @@ export async function takeHandEdits(
   return [...problems, ...((answer["problems"] as unknown as Problem[] | undefined) ?? [])];
 }
 
-export async function revertLibrary(
-  desk: Desk,
-  options: { to: number; skill?: string },
-  caller: Caller,
-): Promise<TakenBack & { revision: number }> {
+export async function revertLibrary(desk: Desk, options: { to: number; skill?: string }, caller: Caller): Promise<Reverted> {
   const record = await desk.store.readRevision(options.to);
   if (record === undefined) {
     throw new Fault(
@@ -206,7 +202,11 @@ export async function revertLibrary(
   for (const [name, entry] of Object.entries(record.lock.skills)) {
     if (options.skill !== undefined && options.skill !== name) continue;
     const files = await desk.store.readSkillFiles(record, name as SkillName);
-    if (files !== undefined) stood.set(name as SkillName, { files, entry });
+    if (files === undefined) {
+      const text = `The files of ${name} at revision ${options.to} are not kept as they were, so nothing was reverted.`;
+      throw new Fault("revision-unknown", `${text} Revert other skills by name, or to another revision.`);
+    }
+    stood.set(name as SkillName, { files, entry });
   }
   const answer = await desk.steward.post({
     kind: "library-reverted",
@@ -219,7 +219,26 @@ export async function revertLibrary(
       ...new Set([...stood.values()].flatMap(({ entry }) => Object.values(entry.verified).map((digests) => digests.document))),
     ]),
   });
-  return { revision: desk.steward.world().library.revision, ...takenBack(answer) };
+  const { revision, lock } = desk.steward.world().library;
+  const back = takenBack(answer);
+  return {
+    revision,
+    ...back,
+    keptSince: (answer["keptSince"] as string[] | undefined) ?? [],
+    ...(back.changed.length > 0 ? {} : { unchanged: unchangedSince(options, revision, lock.skills) }),
+  };
+}
+
+/** A revert to what stands already, in words. */
+function unchangedSince(
+  { to, skill }: { readonly to: number; readonly skill?: string },
+  revision: number,
+  entries: Readonly<Record<string, LockEntry>>,
+): string {
+  if (skill === undefined)
+    return `Nothing changed: each skill of revision ${to} stands in the present one, ${revision}, as it did.`;
+  const since = entries[skill]?.revision ?? revision;
+  return `Nothing changed: ${skill} has the bytes of revision ${to} already, from revision ${since}.`;
 }
 
 const RENAMED: ReadonlySet<string> = new Set(["name-not-folder", "name-taken-as"]);

@@ -6,7 +6,7 @@ import { Fault } from "../model/fault.js";
 import type { Event } from "../model/event.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { Problem } from "../model/problem.js";
-import type { Contract, Skill, WrittenSkill } from "../model/skill.js";
+import type { Contract, LockEntry, Skill, WrittenSkill } from "../model/skill.js";
 import type { ListedTool } from "../model/tool.js";
 import { lintSkill } from "../skills/lint.js";
 import { CONTRACT_PATH, writeContract } from "../skills/contract.js";
@@ -18,6 +18,7 @@ import { put, type Draft } from "./draft.js";
 import { dependants } from "./known.js";
 import { marksOfRevert, restingOf } from "./reverts.js";
 import { putRevision, type SkillWrite } from "./revise.js";
+import { waitsForWord } from "./standings.js";
 import { leaveOut, letPass } from "./upstream-skills.js";
 import type { Known } from "./world.js";
 
@@ -179,14 +180,17 @@ export function decideSkillPinned(draft: Draft, event: Of<"skill-pinned">): void
   put(draft, { kind: "pinned", skill: event.skill, pin: event.pinned ? { at: event.at, by: event.by } : undefined });
 }
 
-/** A person looked at the skill and its tools as they are now: what it is verified against moves to the present. */
+/**
+ * A person looked at the skill and its tools as they are now: what it is verified against moves to the present. Where the text waits for
+ * that word, a tool that is away does not keep it from being said: it counts from when the tool is there again.
+ */
 export function decideSkillApproved(draft: Draft, event: Of<"skill-approved">): void {
   const skill = requireSkill(draft.known, event.skill);
   const entry = draft.known.library.lock.skills[skill.name];
   const gone = skill.contract.requires.find(
     (need) => need.optional !== true && !draft.known.catalog.tools.has(need.tool as ToolKey),
   );
-  if (gone !== undefined) {
+  if (gone !== undefined && !waitsForWord(draft.known, skill)) {
     throw new Fault(
       "edit-refused",
       `${skill.name} needs ${gone.tool}, which is not in the catalog; edit the skill or run maintenance first.`,
@@ -204,7 +208,7 @@ export function decideSkillApproved(draft: Draft, event: Of<"skill-approved">): 
     name: skill.name,
     files: skill.files,
     provenance: entry?.provenance ?? "human",
-    verified: presentDigests(draft.known, skill.contract),
+    verified: { ...keptDigests(skill, entry), ...presentDigests(draft.known, skill.contract) },
     edit,
     marks: {
       approved: skill.digest,
@@ -214,6 +218,12 @@ export function decideSkillApproved(draft: Draft, event: Of<"skill-approved">): 
   letPass(draft, skill);
   applyWrites(draft, [write], `approval of ${skill.name}`);
   draft.answer = { lint: confirmed.map(({ code, where, text }) => ({ code, where, text })) };
+}
+
+/** What the skill's tools were verified as before, for those that are away. */
+function keptDigests(skill: Skill, entry: LockEntry | undefined): SkillWrite["verified"] {
+  const needed = new Set<string>(skill.contract.requires.map(({ tool }) => tool));
+  return Object.fromEntries(Object.entries(entry?.verified ?? {}).filter(([tool]) => needed.has(tool)));
 }
 
 export function decideSkillRemoved(draft: Draft, event: Of<"skill-removed">): void {

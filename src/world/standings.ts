@@ -29,6 +29,9 @@ interface Judgement {
   readonly reasons: readonly StandingReason[];
 }
 
+/** The rule by which a text waits for a person. */
+const WORD_RULE = "S3";
+
 const fine: Judgement = { level: "compatible", because: undefined, needsReview: false, safeByUsage: false, reasons: [] };
 
 /** The definition a skill was last verified against for a tool, where the lock knows one. */
@@ -114,6 +117,11 @@ function judgeServing(known: Known, skill: Skill): Judgement[] {
   return [waits(skill, on, taken.findings)];
 }
 
+/** Does the skill's own text, apart from its tools, wait for a person? */
+export function waitsForWord(known: Known, skill: Skill): boolean {
+  return judgeServing(known, skill).some(({ reasons }) => reasons.some((reason) => reason.rule === WORD_RULE));
+}
+
 /** What came in from elsewhere and speaks to the model waits for a person; an approval is for those bytes alone. */
 function judgeImported(known: Known, skill: Skill): Judgement[] {
   if (skill.provenance !== "import") return [];
@@ -124,7 +132,7 @@ function judgeImported(known: Known, skill: Skill): Judgement[] {
 
 function waits(skill: Skill, on: string, findings: readonly string[]): Judgement {
   const text = `It waits until a person approves it (\`steward skills approve ${skill.name}\`): ${findings.join(" ")}`;
-  return inactive("safety", "held", { on, rule: "S3", level: "safety", text });
+  return inactive("safety", "held", { on, rule: WORD_RULE, level: "safety", text });
 }
 
 function judgeUse(bench: Bench, used: SkillName, path: Set<SkillName>): Judgement {

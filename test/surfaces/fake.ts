@@ -403,7 +403,7 @@ export function fakeOperations(
       problems: [],
       revision: 2,
     }),
-    revert: async (options: { to: number }) => ({ revision: options.to + 1, changed: [], resting: [] }),
+    revert: async (options: { to: number }) => ({ revision: options.to + 1, changed: [], resting: [], keptSince: [] }),
     lintSkills: async () => [],
     graph: async () => ({ nodes: [], edges: [] }),
     graphGexf: async () => "<gexf/>",

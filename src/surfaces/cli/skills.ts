@@ -169,8 +169,11 @@ export function addSkillVerbs(verbs: Verbs): void {
           const answer = objectOf(await access.ask("POST", `/v1/skills/${encodeURIComponent(name)}/${verb}`, {}));
           if (verbs.json()) return print.json(answer);
           if (verb === "remove") print.line(`${name} was removed in library revision ${textOf(answer["revision"])}.`);
-          else
-            print.line(`${name} is `, standingShown(objectOf(answer["standing"])), answer["pinned"] === true ? ", pinned." : ".");
+          else {
+            const standing = objectOf(answer["standing"]);
+            print.line(`${name} is `, standingShown(standing), answer["pinned"] === true ? ", pinned." : ".");
+            if (standing["standing"] !== "active") print.line(`  ${firstReason(standing)}`);
+          }
         }),
       );
   }
@@ -187,9 +190,11 @@ export function addSkillVerbs(verbs: Verbs): void {
         const changed = textsOf(answer["changed"]);
         print.line(
           changed.length === 0
-            ? `Nothing differs from revision ${revision}.`
+            ? textOf(answer["unchanged"])
             : `Library revision ${textOf(answer["revision"])}: ${changed.join(", ")}.`,
         );
+        const since = textsOf(answer["keptSince"]);
+        if (since.length > 0) print.line(`Added since and kept: ${since.join(", ")}.`);
         printResting(verbs, answer);
       }),
     );

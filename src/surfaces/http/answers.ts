@@ -153,6 +153,7 @@ const skillShape = {
   standing: standingSchema,
   pinned: z.boolean(),
   tools: z.array(z.string()),
+  unread: z.string().optional().describe("Why an edit of its folder is not taken up; what stood before it is in force."),
   origin: z
     .object({ upstream: z.string(), uri: z.string(), served: z.boolean() })
     .optional()
@@ -174,7 +175,12 @@ export const skillHistory = z.array(
 );
 export const skillRemoved = z.object({ removed: z.string(), revision: z.int() });
 export const skillsImported = z.object({ imported: z.array(z.string()), problems, revision: z.int() });
-export const reverted = z.object({ revision: z.int(), ...takenBack });
+export const reverted = z.object({
+  revision: z.int(),
+  ...takenBack,
+  keptSince: z.array(z.string()),
+  unchanged: z.string().optional(),
+});
 export const lint = problems;
 
 export const graph = z.looseObject({}).describe("Nodes and edges of the dependency graph, in graphology's serialised form.");
