@@ -15,7 +15,7 @@ import type { Caller } from "../model/operations.js";
 import type { CallOptions } from "../model/ports.js";
 import { reaches, reachesTool } from "../model/reach.js";
 import type { Tool } from "../model/tool.js";
-import { pageOf, pagesOf } from "../provision/cuts.js";
+import { pageOf, pagesOf, printInParts } from "../provision/cuts.js";
 import { excerptRefusal, excerptResult, refusalBytes, type Whole } from "../provision/excerpt.js";
 import { searchTools } from "../retrieve/tools.js";
 import type { Pinned } from "../world/pin.js";
@@ -60,7 +60,8 @@ export async function callTool(
     const onBytes = (came: number): void => void (bytes = came);
     const result = await desk.upstreams.call({ ...passed, label: tool.label, name: tool.name, args, repeatable, onBytes });
     answered({ result, bytes });
-    const answer = options.direct ? result : cut(desk, caller, result, world.policy.resultBytes - bytesOfEpisode(episode.id));
+    const cap = world.policy.resultBytes - bytesOfEpisode(episode.id);
+    const answer = options.direct ? result : cut(desk, caller, { result, bytes }, cap);
     return { body: { result: answer, tool: tool.key }, episode: episode.id };
   } catch (error) {
     // An upstream that said no has answered: that is evidence of the call, not a fault of ours.
@@ -176,7 +177,20 @@ function bytesOfEpisode(id: string): number {
   return 40 + Buffer.byteLength(JSON.stringify(id));
 }
 
-function cut(desk: Desk, caller: Caller, result: JsonObject, capBytes: number): JsonObject {
+/** A result that came in more than this is printed in parts, which are weighed as they are printed. */
+const LARGE_BYTES = 1024 * 1024;
+
+/** `bytes`: what the result came in, where that is known. */
+function cut(
+  desk: Desk,
+  caller: Caller,
+  { result, bytes: came = 0 }: { readonly result: JsonObject; readonly bytes: number | undefined },
+  capBytes: number,
+): JsonObject {
+  if (came > LARGE_BYTES) {
+    const whole = printInParts(result);
+    return whole.bytes <= capBytes ? result : excerptResult(result, { ...whole, ...keep(desk, caller, whole.text) }, capBytes);
+  }
   const text = JSON.stringify(result);
   // No character takes more than three bytes.
   if (text.length * 3 <= capBytes || Buffer.byteLength(text) <= capBytes) return result;

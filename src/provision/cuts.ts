@@ -1,10 +1,11 @@
 /**
  * Cutting texts: by the bytes that their JSON takes, and never inside a code point.
  *
- * Owns: beginnings and ends of a text within so many bytes, and the pages of a text.
- * Speaks: strings.
+ * Owns: beginnings and ends of a text within so many bytes, the pages of a text, what the parts of a result weigh.
+ * Speaks: strings, JSON values.
  * Never: what is cut and why (excerpt.ts).
  */
+import type { JsonObject, JsonValue } from "../model/json.js";
 
 /** Shares of what there is that go to the beginning of a cut text; the rest is its end's. */
 const HEAD_SHARE = 0.75;
@@ -14,6 +15,39 @@ const PAGE_UNITS = 50_000;
 /** Bytes of a value's JSON in UTF-8. */
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
+}
+
+/** A result's JSON text, what it takes, and what a member or a block of its content takes of that. */
+export interface Printed {
+  readonly text: string;
+  readonly bytes: number;
+  readonly bytesOf: (value: JsonValue) => number;
+}
+
+/** Prints and weighs a result in one go: at tens of megabytes each further one would have everybody wait. */
+export function printInParts(result: JsonObject): Printed {
+  const weights = new Map<JsonValue, number>();
+  let bytes = 0;
+  const weighed = (text: string): string => {
+    bytes += Buffer.byteLength(text);
+    return text;
+  };
+  const part = (value: JsonValue): string => {
+    const before = bytes;
+    const text = weighed(JSON.stringify(value));
+    // By what it is, not by what it says: other values are short, or are looked at only here.
+    if (typeof value === "object") weights.set(value, bytes - before);
+    return text;
+  };
+  const members = Object.entries(result).map(([key, value]) => {
+    const name = weighed(`${JSON.stringify(key)}:`);
+    if (key !== "content" || !Array.isArray(value)) return name + part(value);
+    const blocks = value.map(part).join(",");
+    bytes += 2 + Math.max(0, value.length - 1);
+    return `${name}[${blocks}]`;
+  });
+  bytes += 2 + Math.max(0, members.length - 1);
+  return { text: `{${members.join(",")}}`, bytes, bytesOf: (value) => weights.get(value) ?? jsonBytes(value) };
 }
 
 /** How many pages a text has: at least one, all of them together the whole text. */

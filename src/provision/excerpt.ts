@@ -11,7 +11,7 @@
  */
 import { Refusal } from "../model/fault.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
-import { headAndTail, jsonBytes, pagesOf } from "./cuts.js";
+import { headAndTail, jsonBytes, pagesOf, type Printed } from "./cuts.js";
 
 /** Share of the cap for what stands beside the content: isError, the members of `_meta`, structured content. */
 const BESIDE_SHARE = 0.25;
@@ -32,17 +32,21 @@ export interface Whole {
   readonly handle: string;
 }
 
+/** The whole of a result: printed, with what its parts weigh where they were weighed. */
+export type WholeResult = Whole & Partial<Pick<Printed, "bytes" | "bytesOf">>;
+
 /** What is given of a result above the cap. Its JSON takes `capBytes` at most, where that is 900 or more. */
-export function excerptResult(result: JsonObject, whole: Whole, capBytes: number): JsonObject {
-  const { kept, left } = keepSmall(result, capBytes * BESIDE_SHARE);
+export function excerptResult(result: JsonObject, whole: WholeResult, capBytes: number): JsonObject {
+  const bytesOf = whole.bytesOf ?? jsonBytes;
+  const { kept, left } = keepSmall(result, capBytes * BESIDE_SHARE, "_meta", bytesOf);
   const without = left.length === 0 ? "" : `, without ${namesOf(left)}`;
   const note: JsonObject = {
     type: "text",
-    text: `[The result has ${Buffer.byteLength(whole.text)} bytes; this is an excerpt${without}. ${wayTo(whole)}]`,
+    text: `[The result has ${whole.bytes ?? Buffer.byteLength(whole.text)} bytes; this is an excerpt${without}. ${wayTo(whole)}]`,
   };
   const blocks = Array.isArray(result["content"]) ? result["content"] : [];
   const room = capBytes - jsonBytes({ ...kept, content: [note] });
-  return { ...kept, content: [...fitting(blocks, room, whole.handle), note] };
+  return { ...kept, content: [...fitting(blocks, room, whole.handle, bytesOf), note] };
 }
 
 function wayTo({ text, handle }: Whole): string {
@@ -84,15 +88,20 @@ interface Member {
 }
 
 /** All members but the content, smallest first, as far as they fit into `bytes`; those of `_meta` (`split`) one by one. */
-function keepSmall(object: JsonObject, bytes: number, split = "_meta"): { readonly kept: JsonObject; readonly left: Member[] } {
+function keepSmall(
+  object: JsonObject,
+  bytes: number,
+  split: string,
+  bytesOf: Printed["bytesOf"] = jsonBytes,
+): { readonly kept: JsonObject; readonly left: Member[] } {
   const members: Member[] = [];
   let used = 0;
   for (const [key, value] of Object.entries(object)) {
     if (key === "content" && Array.isArray(value)) continue;
     if (key === split && isJsonObject(value) && Object.keys(value).length > 0) {
       used += jsonBytes(key) + 4;
-      for (const [inner, member] of Object.entries(value)) members.push({ inside: key, ...memberOf(inner, member) });
-    } else members.push(memberOf(key, value));
+      for (const [inner, member] of Object.entries(value)) members.push({ inside: key, ...memberOf(inner, member, bytesOf) });
+    } else members.push(memberOf(key, value, bytesOf));
   }
   members.sort((a, b) => a.bytes - b.bytes);
   let end = 0;
@@ -113,8 +122,8 @@ function keepSmall(object: JsonObject, bytes: number, split = "_meta"): { readon
   return { kept: Object.fromEntries(entries), left: members.slice(end) };
 }
 
-function memberOf(key: string, value: JsonValue): Omit<Member, "inside"> {
-  return { key, value, bytes: jsonBytes(key) + jsonBytes(value) + 2 };
+function memberOf(key: string, value: JsonValue, bytesOf: Printed["bytesOf"]): Omit<Member, "inside"> {
+  return { key, value, bytes: jsonBytes(key) + bytesOf(value) + 2 };
 }
 
 /** The largest by name, the others counted. */
@@ -138,9 +147,9 @@ interface Block {
 }
 
 /** The blocks as far as they fit into `room` bytes: large ones cut, and the middle left out where that is not enough. */
-function fitting(content: readonly JsonValue[], room: number, handle: string): readonly JsonValue[] {
+function fitting(content: readonly JsonValue[], room: number, handle: string, bytesOf: Printed["bytesOf"]): readonly JsonValue[] {
   const blocks = content.map((given): Block => {
-    const bytes = jsonBytes(given) + 1;
+    const bytes = bytesOf(given) + 1;
     return { given, bytes, whole: bytes };
   });
   if (total(blocks) <= room) return content;

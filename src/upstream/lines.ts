@@ -5,13 +5,15 @@
  * Speaks: bytes.
  * Never: parsing.
  */
+import { StringDecoder } from "node:string_decoder";
+
 export interface LineOptions {
   readonly maxBytes: number;
   /** A line that may be a message, and its bytes: from its brace or bracket on, without its newline. */
   readonly onLine: (text: string, bytes: number) => void;
   /** A line that cannot be one, skipped without being kept; `head` and `tail` are its first and last kilobyte. */
   readonly onNoise: (line: { readonly head: string; readonly tail: string }) => void;
-  /** A line above the bound, dropped; `head` and `tail` are its first and last kilobyte. */
+  /** A line above the bound, taken; `head` and `tail` are its first and last kilobyte. */
   readonly onTooLong: (line: { readonly head: string; readonly tail: string; readonly bytes: number }) => void;
 }
 
@@ -28,29 +30,37 @@ export function createLineReader({ maxBytes, onLine, onNoise, onTooLong }: LineO
   /** Part of what may be a message was taken, and its end has not come. */
   withinMessage(): boolean;
 } {
-  let parts: Buffer[] = [];
+  /** What is kept of a line is decoded as it comes: tens of megabytes at once would have everybody wait. */
+  let parts: string[] = [];
+  let decoder = new StringDecoder("utf8");
   let kept = 0;
   let skipping: "noise" | "long" | undefined;
   let head = NOTHING;
   let tail = NOTHING;
-  let dropped = 0;
+  let taken = 0;
 
   function endLine(): void {
     if (skipping !== undefined) {
       const remains = { head: head.toString("utf8"), tail: tail.toString("utf8") };
       if (skipping === "noise") onNoise(remains);
-      else onTooLong({ ...remains, bytes: dropped });
+      else onTooLong({ ...remains, bytes: taken });
       skipping = undefined;
     }
-    parts = [];
-    kept = 0;
-    dropped = 0;
+    forget();
+    taken = 0;
     head = NOTHING;
     tail = NOTHING;
   }
 
-  function skip(bytes: Buffer): void {
-    dropped += bytes.length;
+  function forget(): void {
+    if (kept === 0) return;
+    parts = [];
+    decoder = new StringDecoder("utf8");
+    kept = 0;
+  }
+
+  function note(bytes: Buffer): void {
+    taken += bytes.length;
     // Copies: a view would keep the whole chunk.
     if (head.length < SHOWN_BYTES) head = Buffer.concat([head, bytes.subarray(0, SHOWN_BYTES - head.length)]);
     const end = bytes.subarray(-SHOWN_BYTES);
@@ -59,21 +69,21 @@ export function createLineReader({ maxBytes, onLine, onNoise, onTooLong }: LineO
 
   function takePart(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    if (skipping !== undefined) return skip(bytes);
+    if (skipping !== undefined) return note(bytes);
     const first = kept === 0 ? beginOf(bytes) : 0;
     if (first === BLANK) return;
     if (first === NO_MESSAGE) {
       skipping = "noise";
-      return skip(bytes);
+      return note(bytes);
     }
     if (first > 0) return takePart(bytes.subarray(first));
+    note(bytes);
     if (kept + bytes.length > maxBytes) {
       skipping = "long";
-      for (const part of parts.splice(0)) skip(part);
-      kept = 0;
-      return skip(bytes);
+      forget();
+      return;
     }
-    parts.push(bytes);
+    parts.push(decoder.write(bytes));
     kept += bytes.length;
   }
 
@@ -88,8 +98,7 @@ export function createLineReader({ maxBytes, onLine, onNoise, onTooLong }: LineO
           onLine(chunk.toString("utf8", first, at), at - first);
         } else {
           takePart(chunk.subarray(from, at));
-          if (skipping === undefined && kept > 0)
-            onLine((parts.length === 1 ? parts[0] : Buffer.concat(parts, kept))?.toString("utf8") ?? "", kept);
+          if (skipping === undefined && kept > 0) onLine(parts.join("") + decoder.end(), kept);
           endLine();
         }
         ended += 1;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Refusal } from "../../src/model/fault.js";
 import type { JsonObject, JsonValue } from "../../src/model/json.js";
-import { headAndTail, jsonBytes, pageOf, pagesOf } from "../../src/provision/cuts.js";
+import { headAndTail, jsonBytes, pageOf, pagesOf, printInParts } from "../../src/provision/cuts.js";
 import { excerptRefusal, excerptResult, refusalBytes } from "../../src/provision/excerpt.js";
 import { refusalResult } from "../../src/surfaces/mcp/translate.js";
 
@@ -17,8 +17,11 @@ const long = fc
 const wellFormed = long.map((text) => Buffer.from(text).toString());
 const shorter = long.map((text) => text.slice(0, 6_000));
 
+/** Weighed part by part, as large ones are, it is the same. */
 function excerptOf(result: JsonObject, cap: number): JsonObject {
-  return excerptResult(result, { text: JSON.stringify(result), handle }, cap);
+  const excerpt = excerptResult(result, { text: JSON.stringify(result), handle }, cap);
+  expect(excerptResult(result, { ...printInParts(result), handle }, cap)).toEqual(excerpt);
+  return excerpt;
 }
 const textBlock = (text: string): JsonObject => ({ type: "text", text });
 const contentOf = (result: JsonObject): JsonObject[] => result["content"] as JsonObject[];
@@ -51,6 +54,23 @@ describe("pages of a kept result", () => {
   it("are numbered from one", () => {
     for (const page of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2]) expect(pageOf("short", page)).toBeUndefined();
     expect(pageOf("short", 1)).toBe("short");
+  });
+});
+
+describe("a result that is printed in parts", () => {
+  it("is printed as it would be whole, and its parts weigh what they take", () => {
+    const result = fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("content", "structuredContent", "_meta")), fc.jsonValue());
+    fc.assert(
+      fc.property(result, (made) => {
+        const value = made as JsonObject;
+        const { text, bytes, bytesOf } = printInParts(value);
+        expect(text).toBe(JSON.stringify(value));
+        expect(bytes).toBe(Buffer.byteLength(text));
+        const content = value["content"];
+        for (const part of [...Object.values(value), ...(Array.isArray(content) ? content : [])])
+          expect(bytesOf(part)).toBe(jsonBytes(part));
+      }),
+    );
   });
 });
 

@@ -79,13 +79,19 @@ describe("a child's environment", () => {
 });
 
 describe("lines out of bytes", () => {
-  const read = (chunks: readonly Buffer[], maxBytes = 1_000): { lines: string[]; noise: number; long: number[] } => {
-    const seen = { lines: [] as string[], noise: 0, long: [] as number[] };
+  const read = (
+    chunks: readonly Buffer[],
+    maxBytes = 1_000,
+  ): { lines: string[]; noise: number; long: number[]; ends: string[] } => {
+    const seen = { lines: [] as string[], noise: 0, long: [] as number[], ends: [] as string[] };
     const reader = createLineReader({
       maxBytes,
       onLine: (text) => seen.lines.push(text),
       onNoise: () => (seen.noise += 1),
-      onTooLong: ({ bytes }) => seen.long.push(bytes),
+      onTooLong: ({ bytes, head, tail }) => {
+        seen.long.push(bytes);
+        seen.ends.push(head, tail);
+      },
     });
     for (const chunk of chunks) reader.push(chunk);
     return seen;
@@ -111,6 +117,9 @@ describe("lines out of bytes", () => {
         expect(seen.long).toEqual(
           lines.filter((one) => one.startsWith("{") && Buffer.byteLength(one) > 1_000).map((one) => Buffer.byteLength(one)),
         );
+        const long = lines.filter((one) => one.startsWith("{") && Buffer.byteLength(one) > 1_000).map((one) => Buffer.from(one));
+        const ends = (one: Buffer): string[] => [one.toString("utf8", 0, 1_024), one.subarray(-1_024).toString("utf8")];
+        expect(seen.ends).toEqual(long.flatMap(ends));
         expect(seen.noise).toBe(lines.filter((one) => one.startsWith("#")).length);
       }),
     );
