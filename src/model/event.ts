@@ -9,6 +9,7 @@ import type { CallLine, Episode, Evidence, Outcome } from "./episode.js";
 import type { CatalogPin, PresenceState } from "./catalog.js";
 import type { Calibration } from "./experience.js";
 import type { CatalogVersion, Digest, EpisodeId, Instant, LibraryRevision, SkillName, ToolKey, UpstreamLabel } from "./ids.js";
+import type { JsonValue } from "./json.js";
 import type { LineageVerdict } from "./lineage.js";
 import type { ProposedEdit } from "./maintenance.js";
 import type { Policy } from "./policy.js";
@@ -81,6 +82,19 @@ export type Event =
       readonly by: string;
       readonly link: string;
       readonly verdict: "confirm" | "reject";
+    }
+  /** A person says what took over from tools that left: one from one, several from one, or one from several. */
+  | {
+      readonly kind: "takeover-stated";
+      readonly at: Instant;
+      readonly by: string;
+      /** Tool keys, or names that one tool has alone. */
+      readonly from: readonly string[];
+      readonly to: readonly string[];
+      /** old parameter → new one, or null for one that goes nowhere; the others as found. */
+      readonly params?: Readonly<Record<string, string | null>> | undefined;
+      /** All fixed arguments; without them those that are known stay. */
+      readonly fixed?: Readonly<Record<string, JsonValue>> | undefined;
     }
   | {
       readonly kind: "view-answered";

@@ -56,6 +56,11 @@ export const FAULTS = {
   "version-unknown": { blame: "caller", retryable: false, sentence: "No catalog version of that number is kept." },
   "revision-unknown": { blame: "caller", retryable: false, sentence: "No library revision of that number is kept." },
   "lineage-unknown": { blame: "caller", retryable: false, sentence: "No lineage link of that id is known." },
+  "lineage-settled": {
+    blame: "caller",
+    retryable: false,
+    sentence: "A person said otherwise of this tool's takeover; that word is taken back first.",
+  },
   "report-unknown": { blame: "caller", retryable: false, sentence: "No maintenance run of that id is known." },
   "result-unknown": { blame: "caller", retryable: false, sentence: "No kept result of that id is known." },
   "approval-stale": {

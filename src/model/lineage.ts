@@ -46,6 +46,8 @@ export const lineageLinkSchema = z.object({
   /** 0…1 */
   score: z.number(),
   evidence: z.array(z.string()),
+  /** A person said so, or corrected what it maps and fixes; whether that word is in force is told by `confirmed`. */
+  stated: z.object({ by: z.string(), at: z.string() }).optional(),
   confirmed: wordSchema.optional(),
   rejected: wordSchema.optional(),
   /** The newest of each way of looking. */

@@ -21,7 +21,7 @@ import type {
   StartTaskInput,
 } from "./facade.js";
 import type { Right } from "./home.js";
-import type { JsonObject } from "./json.js";
+import type { JsonObject, JsonValue } from "./json.js";
 import type { LineageLink } from "./lineage.js";
 import type {
   MaintenanceComparison,
@@ -192,6 +192,24 @@ export interface Reverted extends TakenBack {
   /** Where nothing changed: that, and since when it is so. */
   readonly unchanged?: string | undefined;
 }
+/** A takeover as a person states it: one tool from one, several from one, or one from several. */
+export interface TakeoverInput {
+  /** Keys, or names that one tool has alone. */
+  readonly from: readonly string[];
+  /** In order of use. */
+  readonly to: readonly string[];
+  /** old parameter → new one, or null for one that goes nowhere; the others as they are found. */
+  readonly params?: Readonly<Record<string, string | null>> | undefined;
+  /** All arguments that are fixed; without them those that are known stay. */
+  readonly fixed?: Readonly<Record<string, JsonValue>> | undefined;
+}
+export interface StatedTakeover {
+  readonly links: readonly LineageLink[];
+  /** What should be known of them: parameters that nothing fills or that go nowhere, links that are not followed any more. */
+  readonly remarks: readonly string[];
+  readonly held: readonly string[];
+  readonly released: readonly string[];
+}
 /** A link after a person's word on it. */
 export interface JudgedLink extends LineageLink {
   /** Those that a rejection took back to the tool that left, and which of them and of what uses them rest now. */
@@ -263,6 +281,8 @@ export interface Operations {
   /** One link by its id, or by the beginning of one that no other has. */
   lineageLink(link: string): Promise<LineageLink>;
   judgeLineage(link: string, verdict: "confirm" | "reject", caller: Caller): Promise<JudgedLink>;
+  /** What a person knows of a takeover that was not found, or that was found with other parameters. */
+  stateTakeover(input: TakeoverInput, caller: Caller): Promise<StatedTakeover>;
   /** Without a label: every upstream that the caller may use. */
   sync(
     label?: string,

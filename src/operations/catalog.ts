@@ -5,7 +5,16 @@ import { Fault } from "../model/fault.js";
 import type { Digest, ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { JsonObject } from "../model/json.js";
 import type { LineageLink } from "../model/lineage.js";
-import type { Caller, CatalogAnswer, CatalogTool, DriftAnswer, JudgedLink, TakenBack } from "../model/operations.js";
+import type {
+  Caller,
+  CatalogAnswer,
+  CatalogTool,
+  DriftAnswer,
+  JudgedLink,
+  StatedTakeover,
+  TakenBack,
+  TakeoverInput,
+} from "../model/operations.js";
 import { reaches, type Reach } from "../model/reach.js";
 import type { Tool } from "../model/tool.js";
 import { compactSignature } from "../provision/signature.js";
@@ -87,6 +96,13 @@ export async function judgeLineage(
     verdict,
   });
   return { ...findLink(desk.steward.world(), id), ...weighedBy(answer), skills: takenBack(answer) };
+}
+
+/** A person says what took over from tools that left, or corrects what a known takeover maps and fixes. */
+export async function stateTakeover(desk: Desk, input: TakeoverInput, caller: Caller): Promise<StatedTakeover> {
+  const answer = await desk.steward.post({ kind: "takeover-stated", at: desk.clock.now(), by: caller.principal, ...input });
+  const { links, remarks } = answer as unknown as { links: string[]; remarks: string[] };
+  return { links: links.map((id) => findLink(desk.steward.world(), id)), remarks, ...weighedBy(answer) };
 }
 
 /** A takeover that holds a tool keeps it from agents until somebody with the right to approve says otherwise, in whatever words. */

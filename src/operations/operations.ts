@@ -11,7 +11,7 @@ import type { Announcement, Operations } from "../model/operations.js";
 import type { UpstreamLabel } from "../model/ids.js";
 import { reaches } from "../model/reach.js";
 import { callTool, keptResult } from "./calls.js";
-import { approveTool, findLink, judgeLineage, readCatalog, readDrift, syncCatalog } from "./catalog.js";
+import { approveTool, findLink, judgeLineage, readCatalog, readDrift, stateTakeover, syncCatalog } from "./catalog.js";
 import type { Desk } from "./desk.js";
 import { describeTools } from "./describe.js";
 import { finishTask, listEpisodes, readEpisode, verifyEpisode } from "./episodes.js";
@@ -66,6 +66,7 @@ export function createOperations(desk: Desk): Operations {
       [...desk.steward.world().lineage.values()].sort((a, b) => a.atVersion - b.atVersion || (a.from < b.from ? -1 : 1)),
     lineageLink: async (link) => findLink(desk.steward.world(), link),
     judgeLineage: (link, verdict, caller) => judgeLineage(desk, link, verdict, caller),
+    stateTakeover: (input, caller) => stateTakeover(desk, input, caller),
     sync: (label, caller) => syncCatalog(desk, label, caller?.upstreams),
     approveTool: (input, caller) => approveTool(desk, input, caller),
 

@@ -37,6 +37,7 @@ import { decideSkillsServed } from "./decide-upstream-skills.js";
 import { decideMaintenanceProposed } from "./decide-maintenance.js";
 import { decideTextsEmbedded } from "./decide-vectors.js";
 import { decidePatternsRun, decideSamples } from "./decide-samples.js";
+import { decideTakeoverStated } from "./decide-takeover.js";
 import { openDraft, put, type Decision, type Draft } from "./draft.js";
 import type { World } from "./world.js";
 
@@ -66,6 +67,8 @@ function decideInto(draft: Draft, event: Event): void {
       return decidePatternsRun(draft, event);
     case "lineage-judged":
       return decideLineageJudged(draft, event);
+    case "takeover-stated":
+      return decideTakeoverStated(draft, event);
     case "view-answered":
       return decideViewAnswered(draft, event);
     case "episode-opened":

@@ -374,6 +374,7 @@ export function fakeOperations(
       if (id !== link.id) throw new Fault("lineage-unknown", id);
       return { ...link, skills: { changed: [], resting: [] }, held: [], released: [] };
     },
+    stateTakeover: async () => ({ links: [link], remarks: [], held: [], released: [] }),
     sync: async (label?: string) => ({ version, results: [{ label: label ?? "shop", ok: true }] }),
     approveTool: async (input: { tool: string }) => ({ tool: input.tool, standing: ["callable"] }),
 

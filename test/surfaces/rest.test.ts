@@ -25,6 +25,7 @@ const GOOD: Readonly<Record<string, { path?: string; body?: JsonObject }>> = {
   "post /catalog/pin": { body: { version: 1, token: "ci" } },
   "get /catalog/lineage/:link": { path: "/catalog/lineage/l1" },
   "post /catalog/lineage/confirm": { body: { link: "l1" } },
+  "post /catalog/lineage/add": { body: { from: "shop/get", to: ["shop/find"], params: { id: "order_id" } } },
   "post /catalog/lineage/reject": { body: { link: "l1" } },
   "post /catalog/sync": { body: { upstream: "shop" } },
   "post /catalog/tools/approve": { body: { tool: "shop/get_order" } },

@@ -12,6 +12,7 @@ import type { Catalog } from "../../model/catalog.js";
 import type { CatalogVersion, ToolKey } from "../../model/ids.js";
 import type { JsonValue } from "../../model/json.js";
 import type { LineageLink } from "../../model/lineage.js";
+import { speakerOf } from "./opinion.js";
 
 export interface Succession {
   /** In order of use, without repeats. */
@@ -27,7 +28,7 @@ export interface Succession {
 
 /**
  * What stands in for `tool`, as somebody knows it who saw it at `since`; undefined while it is present itself, or where no
- * usable chain ends at a present tool. Rejected links are ignored, confirmed ones count as certain. A chain is as sure as
+ * usable chain ends at a present tool. Rejected links are ignored, confirmed ones count as certain, a person's word goes first. A chain is as sure as
  * its weakest link; one that lost a part of a split, or a fixed argument on the way, is proposed.
  */
 export function successors(
@@ -66,7 +67,18 @@ function follow(
 }
 
 function earlierThenSurer(a: LineageLink, b: LineageLink): number {
-  return a.atVersion - b.atVersion || Number(isCertain(b)) - Number(isCertain(a)) || b.score - a.score || (a.id < b.id ? -1 : 1);
+  return (
+    Number(isPersons(b)) - Number(isPersons(a)) ||
+    a.atVersion - b.atVersion ||
+    Number(isCertain(b)) - Number(isCertain(a)) ||
+    b.score - a.score ||
+    (a.id < b.id ? -1 : 1)
+  );
+}
+
+/** Of a link that a person stated; where words differ, theirs is followed. */
+function isPersons(link: LineageLink): boolean {
+  return link.stated !== undefined && link.confirmed !== undefined && speakerOf(link.confirmed) === "person";
 }
 
 function isCertain(link: LineageLink): boolean {

@@ -2,12 +2,11 @@
 import type { Command } from "commander";
 import type { JsonObject } from "../../model/json.js";
 import type { Shown } from "../../host/print.js";
-import { levelOf, printWeighed, showLink } from "./lineage.js";
+import { addLineage, levelOf } from "./lineage.js";
 import { CliFault, EXIT } from "./access.js";
-import { compareDrift, compareLineage, isVersion, type CompareOptions } from "./compare.js";
+import { compareDrift, isVersion, type CompareOptions } from "./compare.js";
 import { describe, toCount } from "./facade.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
-import { printResting } from "./taken-back.js";
 import type { Verbs } from "./verb.js";
 
 export function addCatalogVerbs(verbs: Verbs): void {
@@ -102,51 +101,7 @@ export function addCatalogVerbs(verbs: Verbs): void {
       });
     });
 
-  catalog
-    .command("lineage [from] [to]")
-    .description(
-      "which tools took over from which: all known links, or between two sides (versions or catalog files); `show <link>` tells its evidence and who confirmed it, `confirm <link>` and `reject <link>` judge it",
-    )
-    .option("--label <label>", "the upstream whose tools a catalog file has, where the file does not say")
-    .action(async (verdict: string | undefined, link: string | undefined, options: CompareOptions) => {
-      const judges = verdict === "confirm" || verdict === "reject";
-      if (verdict === "show") return await showLink(verbs, link);
-      if (verdict !== undefined && !judges) return await compareLineage(verbs, verdict, link, options);
-      await verbs.withAccess({ upstreams: false }, async (access) => {
-        if (verdict !== undefined) {
-          if (link === undefined) throw new CliFault(`Use \`catalog lineage ${verdict} <link>\`.`, EXIT.usage);
-          const judged = objectOf(await access.ask("POST", `/v1/catalog/lineage/${verdict}`, { link }));
-          if (verbs.json()) return print.json(judged);
-          print.line(`${textOf(judged["id"])} is ${verdict === "confirm" ? "confirmed" : "rejected"}.`);
-          printWeighed(verbs, judged);
-          const skills = objectOf(judged["skills"]);
-          const back = textsOf(skills["changed"]);
-          if (back.length > 0) print.line(`Back to the tool that left: ${back.join(", ")}.`);
-          printResting(verbs, skills);
-          return;
-        }
-        const links = listOf(await access.ask("GET", "/v1/catalog/lineage"));
-        if (verbs.json()) return print.json(links);
-        print.table(
-          [
-            { title: "link" },
-            { title: "at", align: "right" },
-            { title: "kind" },
-            { title: "from" },
-            { title: "to" },
-            { title: "level" },
-          ],
-          links.map((row) => [
-            textOf(row["id"]),
-            textOf(row["atVersion"]),
-            textOf(row["kind"]),
-            textOf(row["from"]),
-            textsOf(row["to"]).join(" + "),
-            levelOf(row),
-          ]),
-        );
-      });
-    });
+  addLineage(catalog, verbs);
 
   catalog
     .command("approve <tool>")

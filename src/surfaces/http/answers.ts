@@ -137,6 +137,14 @@ export const judgedLink = lineageLinkSchema.extend({
   held: z.array(z.string()).describe("Tools that wait for a person's approval since that word."),
   released: z.array(z.string()).describe("Tools that were held for the takeover and are judged by themselves now."),
 });
+export const statedTakeover = z.object({
+  links: z.array(lineageLinkSchema),
+  remarks: z
+    .array(z.string())
+    .describe("Parameters that nothing fills or that go nowhere, links that are not followed any more."),
+  held: z.array(z.string()).describe("Tools that wait for a person's approval because of it."),
+  released: z.array(z.string()),
+});
 export const links = z.array(lineageLinkSchema);
 export const synced = z.object({
   version: z.int(),

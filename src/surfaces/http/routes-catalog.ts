@@ -4,6 +4,8 @@ import * as answers from "./answers.js";
 import { count, name, readCount, route } from "./route.js";
 import type { Route } from "./route.js";
 
+const tools = z.union([name.transform((one) => [one]), z.array(name).min(1).max(50)]);
+
 export const catalogRoutes: readonly Route[] = [
   route({
     method: "get",
@@ -132,6 +134,25 @@ export const catalogRoutes: readonly Route[] = [
       run: (operations, { body, caller }) => operations.judgeLineage(body.link, verdict, caller),
     }),
   ),
+  route({
+    method: "post",
+    path: "/catalog/lineage/add",
+    tag: "catalog",
+    rights: ["operate"],
+    summary:
+      "States which tool or tools took over from one that left (or one from several), or corrects the mapping of a known link.",
+    body: z.strictObject({
+      from: tools.describe("Keys of tools that left, or names that one alone had; several only for one in `to`."),
+      to: tools.describe("What took over, in order of use."),
+      params: z
+        .record(name, name.nullable())
+        .optional()
+        .describe("old parameter → new one, or null for one that goes nowhere; the others as they are found."),
+      fixed: z.record(name, z.json()).optional().describe("All arguments that are fixed; without it those that are known stay."),
+    }),
+    answer: answers.statedTakeover,
+    run: (operations, { body, caller }) => operations.stateTakeover(body, caller),
+  }),
   route({
     method: "post",
     path: "/catalog/sync",

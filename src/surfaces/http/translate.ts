@@ -32,6 +32,7 @@ export const HTTP_STATUS: Readonly<Record<FaultCode, number>> = Object.freeze({
   "version-unknown": 404,
   "revision-unknown": 404,
   "lineage-unknown": 404,
+  "lineage-settled": 409,
   "report-unknown": 404,
   "result-unknown": 404,
   "approval-stale": 409,

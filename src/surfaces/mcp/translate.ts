@@ -91,6 +91,7 @@ export const MCP_FORMS: Readonly<Record<FaultCode, McpForm>> = Object.freeze({
   "version-unknown": asked,
   "revision-unknown": asked,
   "lineage-unknown": asked,
+  "lineage-settled": asked,
   "report-unknown": asked,
   "result-unknown": asked,
   "approval-stale": readable,

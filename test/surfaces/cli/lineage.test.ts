@@ -92,4 +92,55 @@ describe("steward catalog lineage", () => {
       ["manager", "leave", false],
     ]);
   });
+
+  it("states a takeover that was not found, with its mapping, and says what nothing fills", async () => {
+    const added = await run(
+      "catalog",
+      "lineage",
+      "add",
+      "cancel_order",
+      "cancel_purchase",
+      "--map",
+      "reason=",
+      "--fix",
+      'reason="gone"',
+    );
+    expect([added.code, added.err]).toEqual([0, ""]);
+    expect(added.out).toContain("shop/cancel_order → shop/cancel_purchase · link ");
+    expect(added.out).toContain('reason = "gone"');
+    expect(added.out).toContain("reason of shop/cancel_order goes nowhere.");
+    expect((await run("catalog", "lineage")).out).toContain("stated");
+    expect((await run("catalog", "lineage", "show", await idOf())).out).toMatch(/stated by a person: local, /);
+    const [link] = JSON.parse(
+      (
+        await run(
+          "catalog",
+          "lineage",
+          "add",
+          "cancel_order",
+          "cancel_purchase",
+          "--fix",
+          "none",
+          "--map",
+          "reason=reason",
+          "--json",
+        )
+      ).out,
+    ).links as JsonObject[];
+    expect(link).toMatchObject({ fixedArguments: {}, params: { order_id: "order_id", reason: "reason" } });
+  });
+
+  it.each([
+    [["add", "cancel_order"], "Use `catalog lineage add"],
+    [["add", "cancel_order", "cancel_purchase", "--map", "reason"], "write old=new"],
+    [["add", "cancel_order", "cancel_purchase", "--fix", "reason={"], "is not JSON"],
+    [["add", "cancel_order", "cancel_purchase", "--fix", "reason="], "what is it fixed to?"],
+    [["add", "cancel_odrer", "cancel_purchase"], "Did you mean shop/cancel_order?"],
+    [["--map", "a=b"], "go with `catalog lineage add"],
+    [["confirm", "one", "two"], "two is too much"],
+  ])("refuses %j as a wrong use and names the way out", async (argv, text) => {
+    const said = await run("catalog", "lineage", ...argv);
+    expect(said.code).toBe(2);
+    expect(said.err).toContain(text);
+  });
 });

@@ -1,0 +1,196 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { House } from "../../src/compose.js";
+import type { JsonObject } from "../../src/model/json.js";
+import { closeHouses, list, makeHome, openHouse, person, tool } from "../house.js";
+
+afterEach(closeHouses);
+
+const cancel = tool("cancel_order", {
+  description: "Cancels an order.",
+  required: ["order_id"],
+  optional: ["reason"],
+  writes: true,
+});
+const annul = tool("annul", { description: "Zaps it.", required: ["ref"], optional: ["note", "mode"], writes: true });
+const mail = tool("tell_buyer", { description: "Tells whoever bought it.", required: ["ref"], writes: true });
+const stays = tool("list_orders", { description: "Lists orders." });
+
+const SKILL = [
+  "---",
+  'name: "cancel-it"',
+  'description: "Cancel an order."',
+  "---",
+  "",
+  "1. Call `shop/cancel_order` with order_id from the request.",
+  "",
+].join("\n");
+
+/** Cancelling left and something that nobody would guess came. */
+async function moved(home = makeHome(["shop"])): Promise<{ house: House; home: string }> {
+  const house = await openHouse(home);
+  await list(house, "shop", [cancel, stays]);
+  await house.operations.importSkills([{ folder: "cancel-it", files: { "SKILL.md": SKILL } }], person);
+  await list(house, "shop", [annul, mail, stays]);
+  expect(await house.operations.lineage()).toEqual([]);
+  return { house, home };
+}
+
+const state = (house: House, input: JsonObject) => house.operations.stateTakeover(input as never, person);
+const TO_ANNUL = { from: ["shop/cancel_order"], to: ["shop/annul"], params: { order_id: "ref", reason: "note" } };
+const successors = async (house: House): Promise<string[]> =>
+  (await house.operations.skill("cancel-it", person)).successors.flatMap((link) => link.to);
+
+describe("a takeover that a person states", () => {
+  it("stands as a confirmed link with its mapping and fixed arguments, and reaches skills, calls and views", async () => {
+    const { house } = await moved();
+    const { links, remarks } = await state(house, { ...TO_ANNUL, fixed: { mode: "quick" } });
+    expect(links).toMatchObject([
+      {
+        kind: "renamed",
+        from: "shop/cancel_order",
+        to: ["shop/annul"],
+        atVersion: 2,
+        params: { order_id: "ref", reason: "note" },
+        fixedArguments: { mode: "quick" },
+        stated: { by: "local" },
+        confirmed: { by: "local", how: "person" },
+      },
+    ]);
+    expect(remarks).toEqual([]);
+    expect(await successors(house)).toEqual(["shop/annul"]);
+    const { standing } = await house.operations.skill("cancel-it", person);
+    expect(standing.reasons).toMatchObject([{ rule: "T3", text: expect.stringContaining("shop/annul") }]);
+    const view = await house.operations.startTask({ task: "cancel an order with shop/cancel_order" }, person);
+    expect(view.body.substitutions).toMatchObject([
+      { asked: "shop/cancel_order", given: ["shop/annul"], certain: true, why: expect.stringContaining("order_id is now ref") },
+    ]);
+    await expect(
+      house.operations.callTool({ tool: "shop/cancel_order", arguments: {} }, person, { direct: false } as never),
+    ).rejects.toMatchObject({ message: expect.stringContaining("shop/annul took over (certain)") });
+  });
+
+  it("outlives a restart, is followed over later versions, and is taken back by a rejection", async () => {
+    const { house, home } = await moved();
+    const [link] = (await state(house, TO_ANNUL)).links;
+    await house.stop();
+    const again = await openHouse(home);
+    expect(await again.operations.lineageLink(link?.id ?? "")).toEqual(link);
+    await list(again, "shop", [{ ...annul, name: "annul_it" }, mail, stays]);
+    const chain = (await again.operations.skill("cancel-it", person)).successors;
+    expect(chain.map((one) => one.from)).toContain("shop/cancel_order");
+    await again.operations.judgeLineage(link?.id ?? "", "reject", person);
+    expect(await successors(again)).toEqual([]);
+    // It can be said again.
+    await state(again, TO_ANNUL);
+    expect(await successors(again)).toContain("shop/annul");
+  });
+
+  it("may be of several tools in place of one, and of one in place of several", async () => {
+    const { house } = await moved();
+    const split = await state(house, { from: ["cancel_order"], to: ["annul", "tell_buyer"], params: { order_id: "ref" } });
+    expect(split.links).toMatchObject([{ kind: "split", to: ["shop/annul", "shop/tell_buyer"] }]);
+    await list(house, "shop", [stays]);
+    await list(house, "shop", [stays, tool("do_all", { description: "Any of it.", required: ["what", "ref"], writes: true })]);
+    const merged = await state(house, { from: ["annul", "tell_buyer"], to: ["do_all"], params: { note: null } });
+    expect(merged.links.map((link) => [link.kind, link.from, link.params])).toEqual([
+      ["merged", "shop/annul", { ref: "ref" }],
+      ["merged", "shop/tell_buyer", { ref: "ref" }],
+    ]);
+    expect(merged.remarks).toContain(
+      "shop/do_all requires what, and nothing of shop/annul fills it: skills are rebound when a person looked.",
+    );
+    expect(merged.remarks.join()).toContain("note, mode of shop/annul go nowhere.");
+  });
+
+  it("corrects what a known link maps, and keeps what was proposed", async () => {
+    const { house } = await moved();
+    await list(house, "shop", [{ ...annul, name: "annuls" }, mail, stays]);
+    const [found] = await house.operations.lineage();
+    const { links } = await state(house, { from: ["annul"], to: ["annuls"], params: { note: "mode", mode: null } });
+    expect(links).toMatchObject([
+      { id: found?.id, params: { ref: "ref", note: "mode" }, proposedParams: found?.params, confirmed: { by: "local" } },
+    ]);
+    expect((await house.operations.lineage()).length).toBe(1);
+  });
+
+  it("is weighed like any other: a successor that may do more waits for a person", async () => {
+    const house = await openHouse(makeHome(["shop"]));
+    await list(house, "shop", [tool("peek", { description: "Looks." }), stays]);
+    await list(house, "shop", [tool("wipe", { description: "Zaps.", writes: true }), stays]);
+    const stated = await state(house, { from: ["peek"], to: ["wipe"] });
+    expect(stated.held).toEqual(["shop/wipe"]);
+    const [link] = stated.links;
+    expect(await house.operations.judgeLineage(link?.id ?? "", "reject", person)).toMatchObject({ released: ["shop/wipe"] });
+  });
+});
+
+describe("a takeover that cannot be meant is refused, and says what would be", () => {
+  const refused: readonly [string, JsonObject, string, string][] = [
+    [
+      "a tool that nobody ever listed",
+      { from: ["shop/cancl_order"], to: ["annul"] },
+      "tool-unknown",
+      "Did you mean shop/cancel_order?",
+    ],
+    ["a successor that nobody ever listed", { from: ["cancel_order"], to: ["anul"] }, "tool-unknown", "Did you mean shop/annul?"],
+    ["a tool that is there", { from: ["annul"], to: ["tell_buyer"] }, "input-invalid", "is in the present catalog"],
+    ["a tool on both sides", { from: ["cancel_order"], to: ["cancel_order"] }, "input-invalid", "cannot take over from itself"],
+    ["a tool named twice", { from: ["cancel_order"], to: ["annul", "shop/annul"] }, "input-invalid", "is named twice"],
+    [
+      "an old parameter that is none",
+      { ...TO_ANNUL, params: { id: "ref" } },
+      "input-invalid",
+      "has no parameter id; it has order_id, reason",
+    ],
+    [
+      "a new parameter that is none",
+      { ...TO_ANNUL, params: { order_id: "id" } },
+      "input-invalid",
+      "shop/annul has no parameter id",
+    ],
+    [
+      "two parameters that become one",
+      { ...TO_ANNUL, params: { order_id: "ref", reason: "ref" } },
+      "input-invalid",
+      "cannot both become ref",
+    ],
+    ["a fixed argument of no parameter", { ...TO_ANNUL, fixed: { colour: "red" } }, "input-invalid", "has no parameter colour"],
+    [
+      "a fixed argument that does not fit",
+      { ...TO_ANNUL, fixed: { mode: 7 } },
+      "input-invalid",
+      "mode of shop/annul cannot be fixed to 7",
+    ],
+    ["a parameter both fixed and mapped to", { ...TO_ANNUL, fixed: { note: "x" } }, "input-invalid", "cannot be both"],
+  ];
+  it.each(refused)("%s", async (_what, input, code, text) => {
+    const { house } = await moved();
+    await expect(state(house, input)).rejects.toMatchObject({ code, message: expect.stringContaining(text) });
+    expect(await house.operations.lineage()).toEqual([]);
+  });
+
+  it("one that a person's word stands against, until that is taken back", async () => {
+    const { house } = await moved();
+    const [first] = (await state(house, TO_ANNUL)).links;
+    const other = { from: ["cancel_order"], to: ["tell_buyer"] };
+    await expect(state(house, other)).rejects.toMatchObject({
+      code: "lineage-settled",
+      message: expect.stringContaining(`steward catalog lineage reject ${first?.id}`),
+    });
+    await house.operations.judgeLineage(first?.id ?? "", "reject", person);
+    await state(house, other);
+    expect(await successors(house)).toEqual(["shop/tell_buyer"]);
+  });
+
+  it("but one that was only found gives way, and that is said", async () => {
+    const house = await openHouse(makeHome(["shop"]));
+    await list(house, "shop", [cancel, stays]);
+    await list(house, "shop", [{ ...cancel, name: "cancel_orders" }, annul, stays]);
+    const [found] = await house.operations.lineage();
+    expect(found?.level).toBe("certain");
+    const { remarks } = await state(house, TO_ANNUL);
+    expect(remarks.join()).toContain(`link ${found?.id}) is not followed while your word stands`);
+    const view = await house.operations.startTask({ task: "use shop/cancel_order" }, person);
+    expect(view.body.substitutions?.[0]?.given).toEqual(["shop/annul"]);
+  });
+});
