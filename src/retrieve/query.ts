@@ -12,7 +12,7 @@ import { tokenise } from "./tokens.js";
 import { REQUEST_WORDS, STOP_WORDS } from "./words.js";
 
 /** Words of a need that are looked at; what follows adds cost and no meaning. */
-const QUERY_WORDS_MAX = 400;
+export const QUERY_WORDS_MAX = 400;
 /** Clauses of a need that are ranked on their own. */
 const CLAUSES_MAX = 24;
 const LOOK_ALIKES = 2;

@@ -1,7 +1,7 @@
 /**
  * Words of a need that nothing in the index knows, and known words that may have been meant.
  *
- * Owns: which words count as unknown, how they are named (as they were written), which names resemble them by a slip of typing.
+ * Owns: which words count as unknown (unmatched-names.ts names them), which names resemble them by a slip of typing.
  * Speaks: words of the need.
  * Never: scores or ranks.
  */
@@ -12,13 +12,8 @@ import { toolTexts, type IndexedTool } from "./fields.js";
 import type { ParsedQuery, TermGroup } from "./query.js";
 import { stem } from "./stem.js";
 import { tokenise } from "./tokens.js";
+import { namesOf, WRITTEN } from "./unmatched-names.js";
 import { EVERYDAY_TERMS, STOP_WORDS } from "./words.js";
-
-const WRITTEN =
-  /[\p{L}\p{M}\p{N}\u30fc\u3005]+(?:['\u2019][\p{L}\p{M}\p{N}]+)*|\p{Regional_Indicator}{2}|\p{Extended_Pictographic}/gu;
-/** Written without spaces between words: such a run is more than one word. */
-const SPACELESS =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Hangul}]/u;
 
 /**
  * Words of the need that no accepted document has, not even by a synonym; one that merely looks like a known word is unknown. Named as
@@ -36,37 +31,12 @@ export function unmatchedWords(
       .filter((group) => isUnknown(index, group, accept))
       .map(({ term }) => term),
   );
-  if (unknown.size === 0) return [];
-  const named = new Map<string, string>();
-  for (const [run] of need.matchAll(WRITTEN)) {
-    const words = tokenise(run);
-    if (!words.some((word) => unknown.has(stem(word)))) continue;
-    const pieces = SPACELESS.test(run) ? joinedPairs(words, unknown) : [run];
-    // Folded forms are not what was written.
-    const parts = pieces.every((piece) => run.includes(piece)) ? pieces : [run];
-    for (const part of parts) if (!named.has(part.toLowerCase())) named.set(part.toLowerCase(), part);
-  }
-  return [...named.values()];
+  return unknown.size === 0 ? [] : namesOf(need, unknown);
 }
 
 /** No accepted document has the word, not even by a synonym. */
 export function isUnknown(index: Bm25fIndex<unknown>, group: TermGroup, accept: (slot: number) => boolean): boolean {
   return !group.alternatives.some((one) => !one.guessed && isKnown(index, one.term, accept));
-}
-
-/** Neighbouring pairs of characters that are unknown, put together again to what was written. */
-function joinedPairs(words: readonly string[], unknown: ReadonlySet<string>): string[] {
-  const parts: string[] = [];
-  let isOpen = false;
-  for (const word of words) {
-    const isUnknown = unknown.has(stem(word));
-    const last = parts.at(-1) ?? "";
-    const [first = "", ...rest] = [...word];
-    if (isUnknown && isOpen && last.endsWith(first)) parts[parts.length - 1] = last + rest.join("");
-    else if (isUnknown) parts.push(word);
-    isOpen = isUnknown;
-  }
-  return parts;
 }
 
 /** Words that are looked at, and what is proposed for each. */

@@ -57,8 +57,65 @@ describe("words that no tool knows", () => {
     ["Rückerstattung für die Größe", ["Rückerstattung", "für", "die", "Größe"]],
     ["a customer's blorp's order", ["blorp's"]],
     ["量子计算 order", ["量子计算"]],
+    ["คืนเงิน", ["คืนเงิน"]],
+    ["คืนเงินให้ลูกค้า order", ["คืนเงินให้ลูกค้า"]],
+    ["ສົ່ງເງິນຄືນ", ["ສົ່ງເງິນຄືນ"]],
+    ["សងប្រាក់វិញ", ["សងប្រាក់វិញ"]],
+    ["ငွေပြန်အမ်းပါ", ["ငွေပြန်အမ်းပါ"]],
+    ["항공권 예약 order", ["항공권", "예약"]],
+    ["予約する", ["予約する"]],
+    ["می\u200cخواهم order", ["می\u200cخواهم"]],
+    ["👩‍💻 order 👍🏽", ["👩‍💻", "👍🏽"]],
   ])("are named as they were written, in order, each once: %s", (need, expected) => {
     expect(searchTools(index, need, { limit: 5 }).unmatched).toEqual(expected);
+  });
+
+  it("are words of the dictionary where a script has no spaces: known ones beside them are not named", () => {
+    const cjk = buildToolIndex([
+      tool("cn/forecast", { description: "查询天气预报" }),
+      tool("kr/refund", { description: "환불 처리" }),
+      tool("th/weather", { description: "สภาพอากาศวันนี้" }),
+    ]);
+    const unmatched = (need: string): readonly string[] => searchTools(cjk, need, { limit: 5 }).unmatched;
+    expect(unmatched("查询航班")).toEqual(["航班"]);
+    expect(unmatched("天气查询")).toEqual([]);
+    expect(unmatched("환불을")).toEqual([]);
+    expect(unmatched("คืนเงิน สภาพอากาศ")).toEqual(["คืนเงิน"]);
+  });
+
+  it("never overlap, begin with no mark, and cut no letter from what belongs to it, in any script", () => {
+    const scripts = [
+      "กขคงนเิืุ่้์",
+      "ກຂຄງນເິືຸ່້",
+      "កខគងនេិីុ្់",
+      "ကခဂငနေိီု္်း",
+      "天气查询航班订单",
+      "ひらカター々",
+      "환불처리을",
+      "अकिेा्",
+      "بفا\u064b\u200c",
+      "abé\u0301Zß9_-",
+      "👩👍🏽\u200d\ufe0f🇩🇪",
+      " \u200b\u00ad'",
+    ].map((letters) => fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength: 8 }));
+    const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+    fc.assert(
+      fc.property(fc.array(fc.oneof(...scripts), { maxLength: 6 }), (words) => {
+        const need = words.join("");
+        const edges = new Set([need.length]);
+        for (const { index: edge } of graphemes.segment(need)) edges.add(edge);
+        let at = 0;
+        for (const one of searchTools(index, need, { limit: 5 }).unmatched) {
+          expect(one).not.toMatch(/^\p{M}/u);
+          // The first place after the one before it whose edges cut nothing.
+          let start = need.indexOf(one, at);
+          while (start >= 0 && !(edges.has(start) && edges.has(start + one.length))) start = need.indexOf(one, start + 1);
+          expect(start, `${JSON.stringify(one)} in ${JSON.stringify(need)}`).toBeGreaterThanOrEqual(0);
+          at = start + one.length;
+        }
+      }),
+      { numRuns: 400 },
+    );
   });
 
   it("are always pieces of what was written, never of its making", () => {
