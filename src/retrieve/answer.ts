@@ -1,7 +1,7 @@
 /**
  * Answer: how much of a ranking is shown.
  *
- * Owns: the cut-off, the floor, the place of copies.
+ * Owns: the cut-off, the floor, the place of copies, what the best is worth.
  * Speaks: ranked slots.
  * Never: ranking itself.
  */
@@ -53,6 +53,15 @@ export function strengthOf(topRaw: number, words: number, documents: number, sco
   const size = Math.log(Math.max(2, documents) + 1);
   const chance = Math.pow(size, scoring.idfPower) * Math.pow(size / Math.log(USUAL_TOOLS + 1), CHANCE_POWER);
   return topRaw / (Math.sqrt(1 + words) * chance);
+}
+
+/** No answer is worth less than this: it was found good enough to be given. */
+const SURENESS_LEAST = 0.1;
+
+/** What the best tool of an answer is worth to people, 0…1: less where its strength is little, or only words akin to the need's speak for it. */
+export function surenessOf(strength: number, isOnlyAkin: boolean, scoring: ToolScoring): number {
+  const byStrength = strength < scoring.weak ? strength / scoring.weak : 1;
+  return Math.max(SURENESS_LEAST, Math.min(byStrength, isOnlyAkin ? scoring.akin : 1));
 }
 
 /** A ranking (in no order), best first, exact names before all else. */

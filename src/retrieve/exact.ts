@@ -15,7 +15,7 @@ const MENTIONS_MAX = 8;
 const MENTION = /`([^`\s]{2,200})`|([\p{L}\p{N}.-]+(?:[_/]+[\p{L}\p{N}.-]+)+)/gu;
 
 /** Terms of the field of exact names. */
-export function exactTerms(tool: Tool): string[] {
+export function exactTerms(tool: Pick<Tool, "name" | "key">): string[] {
   const name = exactTerm(tool.name);
   const key = exactTerm(tool.key);
   return name === key ? [name] : [name, key];
@@ -29,12 +29,17 @@ function exactTerm(name: string): string {
 
 /** Live tools that the need names: all of it, or a name within it. */
 export function exactSlots(index: Bm25fIndex<unknown>, query: string): number[] {
+  return [...new Set([...namedIn(query)].flatMap((name) => slotsWith(index, name)))];
+}
+
+/** Names that a need is or spells out, as `exactTerms` gives them. */
+export function namedIn(query: string): ReadonlySet<string> {
   const names = new Set([exactTerm(query.trim())]);
   for (const match of query.matchAll(MENTION)) {
     if (names.size > MENTIONS_MAX) break;
     names.add(exactTerm(match[1] ?? match[2] ?? ""));
   }
-  return [...new Set([...names].flatMap((name) => slotsWith(index, name)))];
+  return names;
 }
 
 /** A longer need has the words of a name by chance. */

@@ -21,19 +21,25 @@ export interface Match {
   readonly words: string[];
   /** Words of the need for which the texts have only a synonym or a look-alike. */
   readonly akin: string[];
+  /** They have a word of the need, or two of them written as one. */
+  readonly isLiteral: boolean;
 }
 
 export function matchOf(index: Bm25fIndex<unknown>, slot: number, query: ParsedQuery): Match {
-  const match: Match = { words: [], akin: [] };
+  const words: string[] = [];
+  const akin: string[] = [];
+  let isLiteral = false;
   for (const { term, word, joined, alternatives } of query.groups) {
     if (hasTerm(index, slot, term)) {
-      if (!joined) match.words.push(word);
-    } else if (alternatives.some((other) => hasTerm(index, slot, other.term))) match.akin.push(word);
+      isLiteral = true;
+      if (!joined) words.push(word);
+    } else if (alternatives.some((other) => hasTerm(index, slot, other.term))) akin.push(word);
   }
-  return match;
+  return { words, akin, isLiteral };
 }
 
-export function matchSentence({ words, akin }: Match): string {
+export function matchSentence({ words, akin, isLiteral }: Match): string {
+  if (!isLiteral && akin.length > 0) return `weak: has only words like ${listed(akin)}`;
   const parts: string[] = [];
   if (words.length > 0) parts.push(`matches ${listed(words)}`);
   if (akin.length > 0) parts.push(`has words like ${listed(akin)}`);

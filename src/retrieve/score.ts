@@ -74,6 +74,8 @@ export interface ToolScoring extends TextScoring {
    * called so, and three tenths of those whose servers are not.
    */
   readonly weak: number;
+  /** The score shown for a best tool that has no word of the need, only words akin to them, 0…1. */
+  readonly akin: number;
 }
 
 export const TOOL_SCORING: ToolScoring = Object.freeze({
@@ -111,6 +113,7 @@ export const TOOL_SCORING: ToolScoring = Object.freeze({
   cutOffLeading: 0.45,
   floor: 0.6,
   weak: 1.2,
+  akin: 0.5,
 });
 
 export type SkillField = "name" | "description" | "steps" | "tools" | "body";

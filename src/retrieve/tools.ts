@@ -7,7 +7,7 @@
  */
 import type { ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { Tool } from "../model/tool.js";
-import { cutOff, inOrder, strengthOf } from "./answer.js";
+import { cutOff, inOrder, strengthOf, surenessOf } from "./answer.js";
 import type { Bm25fIndex, Document } from "./bm25f.js";
 import { buildIndex, idOf, moveIndex, payloadOf, slotOf } from "./bm25f.js";
 import type { Channel, Heard } from "./channel.js";
@@ -22,11 +22,12 @@ import { addPhrases } from "./phrases.js";
 import type { ParsedQuery } from "./query.js";
 import { parseQuery } from "./query.js";
 import { rank } from "./rank.js";
-import { byRank, Ranked, sortRanked, topScore } from "./ranked.js";
+import { Ranked, sortRanked, topScore } from "./ranked.js";
 import { distinction, matchOf, matchSentence, twinsAmong } from "./reasons.js";
 import { borrowScratch, giveBackScratch } from "./scratch.js";
 import type { ToolScoring } from "./score.js";
 import { TOOL_SCORING } from "./score.js";
+import { giveWay, standIn } from "./successors.js";
 import { addSuppliers } from "./suppliers.js";
 import type { Analyse } from "./terms.js";
 import { documentAnalyser } from "./terms.js";
@@ -52,6 +53,8 @@ export interface ToolSearchOptions {
   readonly channels?: readonly Channel<ToolKey>[] | undefined;
   /** What took over from a tool that is still listed: it gives way to those of them that are offered. */
   readonly successors?: ((key: ToolKey) => readonly ToolKey[] | undefined) | undefined;
+  /** Tools that the need asks for by the name of one that is gone → that one: they come first, as those named exactly do. */
+  readonly standIns?: ReadonlyMap<ToolKey, ToolKey> | undefined;
   /** For trials of other weights. */
   readonly scoring?: ToolScoring | undefined;
   /** Whole ranking: no cut-off, no floor. For measurements and for callers that cut by themselves. */
@@ -60,7 +63,7 @@ export interface ToolSearchOptions {
 
 export interface ToolHit {
   readonly key: ToolKey;
-  /** 0…1, for people: 1 is an exact name or as good as the best. */
+  /** 0…1, for people: 1 is an exact name or as good as a best one that can be relied on; a weak answer's best stands lower. */
   readonly score: number;
   readonly raw: number;
   readonly reason: string;
@@ -78,7 +81,7 @@ export interface ToolSearch {
   readonly unmatched: readonly string[];
   /** Where nothing is answered, or only a name word speaks for it: what may have been meant by them. */
   readonly proposed: readonly Proposal[];
-  /** Something is answered, and little speaks for it: what the need asks for may not be there. */
+  /** Something is answered, and little speaks for it, or only words akin to those of the need: what the need asks for may not be there. */
   readonly weak: boolean;
   /** Something was found and none of it was good enough. */
   readonly abstained: boolean;
@@ -173,8 +176,9 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
     index.perServer.size > 1
       ? addSuppliers(text, ranked, { depth: scoring.closureDepth, part: scoring.closure, accept })
       : new Map<number, number>();
-  const instead = giveWay(index, ranked, options.successors, accept);
+  const instead = giveWay(text, ranked, options.successors, accept);
   const exact = new Set(exactSlots(text, query).filter(accept));
+  for (const slot of standIn(text, options.standIns ?? new Map(), accept, instead)) exact.add(slot);
   for (const slot of exact) if (!ranked.some((one) => one.slot === slot)) ranked.push(new Ranked(slot, 0, 0));
   const top = topScore(ranked);
   const words = parsed.groups.filter(({ joined }) => !joined).length;
@@ -188,12 +192,16 @@ export function searchTools(index: ToolIndex, query: string, options: ToolSearch
   const shown =
     options.whole === true ? inOrder(text, ranked, exact) : cutOff(text, ranked, { exact, top, trusted, words, scoring });
   const hits = shown.slice(0, options.limit);
+  const findings: Findings = { parsed, exact, top, supplied, instead, heard };
+  const [best] = hits;
+  const doubted = best !== undefined && !sure && exact.size === 0;
+  const isAkin = doubted && isOnlyAkin(text, best.slot, findings);
   const unmatched = unmatchedWords(text, query, parsed, accept);
   return {
-    hits: toHits(index, hits, { parsed, exact, top, supplied, instead, heard }),
+    hits: toHits(index, hits, findings, doubted ? surenessOf(strength, isAkin, scoring) : 1),
     unmatched,
     proposed: hits.length === 0 || !isStrong ? proposeWords(text, unmatched, accept) : [],
-    weak: hits.length > 0 && !sure && exact.size === 0 && strength < scoring.weak,
+    weak: doubted && (isAkin || strength < scoring.weak),
     abstained: shown.length === 0 && ranked.length > 0,
     topRaw: rounded(topRaw),
     strength: rounded(strength),
@@ -241,38 +249,6 @@ const bm25fScoring = oncePer((scoring: ToolScoring): Bm25fScoring => ({
   everyday: { terms: EVERYDAY_TERMS, share: scoring.everydayRarity },
 }));
 
-/** A superseded tool leaves the candidates, and its offered successors inherit its score; slot of successor → key it stands in for. */
-function giveWay(
-  index: ToolIndex,
-  ranked: Ranked[],
-  successors: ToolSearchOptions["successors"],
-  accept: (slot: number) => boolean,
-): ReadonlyMap<number, ToolKey> {
-  const instead = new Map<number, ToolKey>();
-  if (successors === undefined) return instead;
-  const giving = ranked.flatMap((one) => {
-    const slots = (successors(idOf(index.text, one.slot) as ToolKey) ?? [])
-      .flatMap((to) => slotOf(index.text, to) ?? [])
-      .filter((slot) => slot !== one.slot && accept(slot));
-    return slots.length === 0 ? [] : [{ one, slots }];
-  });
-  if (giving.length === 0) return instead;
-  giving.sort((a, b) => byRank(index.text, a.one, b.one));
-  const known = new Map(ranked.map((one) => [one.slot, one]));
-  for (const { one, slots } of giving) {
-    ranked.splice(ranked.indexOf(one), 1);
-    for (const slot of slots) {
-      const successor = known.get(slot) ?? new Ranked(slot, 0, 0);
-      if (!known.has(slot)) ranked.push(successor);
-      known.set(slot, successor);
-      if (one.score >= successor.score) instead.set(slot, idOf(index.text, one.slot) as ToolKey);
-      successor.score = Math.max(successor.score, one.score);
-      successor.raw = Math.max(successor.raw, one.raw);
-    }
-  }
-  return instead;
-}
-
 interface Findings {
   readonly parsed: ParsedQuery;
   readonly exact: ReadonlySet<number>;
@@ -282,7 +258,13 @@ interface Findings {
   readonly heard: Heard;
 }
 
-function toHits(index: ToolIndex, shown: readonly Ranked[], findings: Findings): ToolHit[] {
+/** Nothing speaks for the tool but words that stand for those of the need. */
+function isOnlyAkin(text: ToolIndex["text"], slot: number, { parsed, instead, heard }: Findings): boolean {
+  return !instead.has(slot) && heard.reasonsFor(slot).length === 0 && !matchOf(text, slot, parsed).isLiteral;
+}
+
+/** `sureness`: what the best of them is worth, 0…1. */
+function toHits(index: ToolIndex, shown: readonly Ranked[], findings: Findings, sureness: number): ToolHit[] {
   const { text } = index;
   const twins = twinsAmong(
     text,
@@ -296,8 +278,7 @@ function toHits(index: ToolIndex, shown: readonly Ranked[], findings: Findings):
     const supplies = supplied === undefined ? undefined : (idOf(text, supplied) as ToolKey);
     const twin = twins.get(one.slot);
     const reasons = [
-      findings.exact.has(one.slot) ? "exact name" : "",
-      insteadOf === undefined ? "" : `took over from ${insteadOf}`,
+      insteadOf !== undefined ? `took over from ${insteadOf}` : findings.exact.has(one.slot) ? "exact name" : "",
       matchSentence(match),
       ...findings.heard.reasonsFor(one.slot),
       supplies === undefined ? "" : `yields what ${supplies} requires`,
@@ -305,7 +286,7 @@ function toHits(index: ToolIndex, shown: readonly Ranked[], findings: Findings):
     ].filter((reason) => reason !== "");
     return {
       key: tool.key,
-      score: findings.exact.has(one.slot) ? 1 : rounded(one.score / (findings.top || 1)),
+      score: findings.exact.has(one.slot) ? 1 : rounded((sureness * one.score) / (findings.top || 1)),
       raw: rounded(one.raw),
       reason: reasons.join("; "),
       matched: match.words,

@@ -5,23 +5,38 @@ import type { LineageLink } from "../model/lineage.js";
 import { PROVISION } from "../model/policy.js";
 import type { ViewRecord } from "../model/view.js";
 import { toolFit, wordsOfNeed, type Words } from "../provision/meaning.js";
+import { exactTerms, namedIn } from "../retrieve/exact.js";
 import { nameOf } from "./advance.js";
 import type { World } from "./world.js";
 
 type Found = ViewRecord["found"];
 
-/** Tools named in the request that have left. Bare names count where they look like one (a separator or a change of case). */
+/**
+ * Tools named in the request that have left: as a live one is found by its exact name, by the name agents saw, and bare names that look like
+ * one (a separator or a change of case).
+ */
 export function askedAndGone(world: World, text: string, mayUse: (key: ToolKey) => boolean): Found["substitutions"] {
   if (world.catalog.departed.size === 0) return [];
   const words = new Set(text.split(/[^A-Za-z0-9_./-]+/).map((word) => word.replace(/[./-]+$/, "")));
+  const spelt = namedIn(text);
   const result: Found["substitutions"] = [];
   for (const key of world.catalog.departed.keys()) {
     const { name } = splitToolKey(key);
-    const named = words.has(key) || words.has(nameOf(world, key)) || (/[_-]|[a-z][A-Z]/.test(name) && words.has(name));
+    const isSpelt = exactTerms({ key, name }).some((term) => spelt.has(term));
+    const named = isSpelt || words.has(key) || words.has(nameOf(world, key)) || (/[_-]|[a-z][A-Z]/.test(name) && words.has(name));
     const substitution = named && mayUse(key) ? substitutionFor(world, key, "it was asked for") : undefined;
     if (substitution !== undefined) result.push(substitution);
   }
   return result;
+}
+
+/** Tools that stand in for gone ones → the gone one; the first that names it. */
+export function standInsOf(substitutions: Found["substitutions"]): ReadonlyMap<ToolKey, ToolKey> {
+  const standIns = new Map<ToolKey, ToolKey>();
+  for (const { asked, given } of substitutions) {
+    for (const key of given) if (!standIns.has(key as ToolKey)) standIns.set(key as ToolKey, asked as ToolKey);
+  }
+  return standIns;
 }
 
 /** One gone tool and who stands in for it; undefined for a tool that never left. */

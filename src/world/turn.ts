@@ -29,7 +29,7 @@ import { presentSkills, presentTools } from "./experience.js";
 import { connectingNotice, correctedNotice, emptyNotice, proposalNotice, weakNotice } from "./notices.js";
 import { pinNotice, type Pinned } from "./pin.js";
 import { namesOthers, skillWithin, substitutionsWithin } from "./reach.js";
-import { askedAndGone, distinct, isMeant, substitutionFor, takenOver } from "./substitutions.js";
+import { askedAndGone, distinct, isMeant, standInsOf, substitutionFor, takenOver } from "./substitutions.js";
 import { isOffered, isUnavailable, type World } from "./world.js";
 
 type Found = ViewRecord["found"];
@@ -85,7 +85,12 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
   if (need.kind === "failed") notices.push({ code: "lexical-only", text: `Searched by words alone: ${need.why}.` });
   const limit = toolLimit(world, request, notices);
   const findTools = (asked: string, most: number): ToolSearch =>
-    searchTools(world.toolIndex, asked, { limit: most, offered, channels: toolChannels });
+    searchTools(world.toolIndex, asked, {
+      limit: most,
+      offered,
+      channels: toolChannels,
+      standIns: standInsOf(askedAndGone(world, asked, mayUse)),
+    });
   const asked = findTools(text, request.kind === "start" ? TOOLS_LOOKED_AT : limit);
   const { need: sought, search } = putRight(text, asked, (other) =>
     findTools(other, request.kind === "start" ? TOOLS_LOOKED_AT : limit),

@@ -151,6 +151,38 @@ describe("few and right", () => {
     }
   });
 
+  it("never takes words that stand for those of the need for certainty: the best has half a score, and is called weak", () => {
+    const words = [
+      "remove",
+      "purchase",
+      "bill",
+      "buy",
+      "find",
+      "mail",
+      "booking",
+      "climate",
+      "please",
+      "flight",
+      "order",
+      "message",
+      "git hub",
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 4 }), (asked) => {
+        const { hits, weak, strength } = searchTools(ecosystem, asked.join(" "), { limit: 5 });
+        const [best] = hits;
+        if (best === undefined) return;
+        if (best.reason.startsWith("weak: ")) {
+          expect(best.matched).toEqual([]);
+          expect([best.score <= TOOL_SCORING.akin, weak]).toEqual([true, true]);
+        } else if (best.matched.length > 0 && strength >= TOOL_SCORING.weak) expect([best.score, weak]).toEqual([1, false]);
+        for (const hit of hits) expect(hit.score).toBeLessThanOrEqual(best.score);
+      }),
+    );
+    const { hits } = searchTools(ecosystem, "remove the purchase", { limit: 5 });
+    expect(hits[0]).toMatchObject({ score: 0.5, reason: "weak: has only words like purchase" });
+  });
+
   it("shows few where one tool stands out", () => {
     expect(keys(ecosystem, "weather forecast")).toEqual(["weather/forecast"]);
   });
