@@ -1,9 +1,11 @@
 /** Stopping: calls under way are answered, everything else ends, and nothing is left. */
 import { createServer, request } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/model/json.js";
 import { Fault } from "../../src/model/fault.js";
+import { listen } from "../../src/surfaces/http/listen.js";
 import { fakeOperations, text } from "./fake.js";
 import { bareSession, closeAll, currentClient, legacyClient, makeSurface, post, start } from "./start.js";
 
@@ -96,6 +98,51 @@ describe("a stop", () => {
     await ended;
   });
 
+  it("brings the answer of every stream that has begun whole to its reader, however large, and ends the stream", async () => {
+    const large = "é".repeat(4_000_000);
+    const release: (() => void)[] = [];
+    const slow = (_args: JsonObject, { onProgress }: { onProgress?: ((progress: JsonObject) => void) | undefined }) => {
+      onProgress?.({ progress: 1 });
+      return new Promise<JsonObject>((resolve) => release.push(() => resolve(text(large))));
+    };
+    const operations = fakeOperations([{ label: "shop", tools: { slow } }]);
+    const { url, stop } = await start({ operations });
+    const session = await bareSession(url);
+    /** Begins, and is read from only when it is let. */
+    const open = (method: string, headers: Record<string, string>, body?: JsonObject) =>
+      new Promise<() => Promise<string>>((begun, failed) => {
+        const req = request(`${url}/mcp`, { method, headers: { ...headers, accept: "text/event-stream" } }, (res) => {
+          begun(async () => {
+            const chunks: Buffer[] = [];
+            for await (const chunk of res) chunks.push(chunk as Buffer);
+            expect(res.complete).toBe(true);
+            return Buffer.concat(chunks).toString();
+          });
+        });
+        req.on("error", failed);
+        req.end(body === undefined ? undefined : JSON.stringify(body));
+      });
+    const call = { jsonrpc: "2.0", id: 5, method: "tools/call", params: { ...SLOW, _meta: { progressToken: "p" } } };
+    const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
+    const modern = { ...call, params: { ...call.params, _meta: { ...meta, progressToken: "p" } } };
+    const head = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "call_tool" };
+    const json = { "content-type": "application/json" };
+    const older = await open("POST", { ...session, ...json }, call);
+    const newer = await open("POST", { ...json, ...head, accept: "application/json, text/event-stream" }, modern);
+    await until(() => release.length === 2);
+    const stopping = stop(20_000);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    for (const answer of release) answer();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (const answer of await Promise.all([older(), newer()])) {
+      expect(answer).toContain("notifications/progress");
+      const last = answer.trimEnd().split("\n\n").at(-1) ?? "";
+      const message = JSON.parse(/^data: (.*)$/m.exec(last)?.[1] ?? "{}") as { result?: { content?: { text: string }[] } };
+      expect(message.result?.content?.[0]?.text === large).toBe(true);
+    }
+    await stopping;
+  });
+
   it("may be asked for twice, and leaves no session or held call", async () => {
     const { url, stop, surface } = await start();
     await bareSession(url);
@@ -130,6 +177,38 @@ describe("a stop", () => {
     const stopping = stop(5_000);
     expect(JSON.stringify(await call)).toContain("decline");
     await stopping;
+  });
+});
+
+describe("a stop of the server", () => {
+  it("lets what was said leave whole, to readers that are late too, and waits for none that does not read", async () => {
+    const large = `data: ${"x".repeat(40_000_000)}\n\n`;
+    const streams: ServerResponse[] = [];
+    const listening = await listen(
+      (_req, res) => {
+        res.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
+        streams.push(res);
+      },
+      "127.0.0.1",
+      0,
+      {
+        stopping: () => undefined,
+        busy: () => false,
+        end: async () => streams.forEach((res) => res.end(large)),
+      },
+    );
+    const begin = () => new Promise<IncomingMessage>((begun) => request(listening.url, begun).end());
+    const [late, never] = [await begin(), await begin()];
+    never.on("error", () => undefined);
+    const read = new Promise((resolve) => setTimeout(resolve, 60)).then(async () => {
+      let bytes = 0;
+      for await (const chunk of late) bytes += (chunk as Buffer).length;
+      return bytes;
+    });
+    await listening.close(60_000);
+    expect(await read).toBe(": hello\n\n".length + large.length);
+    expect(late.complete).toBe(true);
+    never.destroy();
   });
 });
 

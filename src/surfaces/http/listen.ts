@@ -6,11 +6,11 @@
  * Never: knows what a request is for.
  *
  *   close(boundMs): refuse new requests → wait until nothing is under way or the bound is over → stop listening → end
- *   sessions and streams → close what is still connected.
+ *   sessions and streams → what was said leaves → close what is still connected.
  */
 import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { Fault } from "../../model/fault.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
 
@@ -32,9 +32,16 @@ export interface Stopping {
 
 /** How often a stop looks whether calls have finished, in milliseconds. */
 const LOOK_MS = 20;
+/** How long last words may take to leave, to readers that are slow, in milliseconds. */
+const LAST_WORDS_MS = 1_000;
 
 export async function listen(app: RequestListener, host: string, port: number, stop: Stopping): Promise<Listening> {
   const server = createServer(app);
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   server.keepAliveTimeout = SURFACE_LIMITS.idleConnectionMs;
   server.headersTimeout = SURFACE_LIMITS.headersTimeoutMs;
   // The time a client may take to send a request. Answers may take as long as their calls do.
@@ -45,7 +52,7 @@ export async function listen(app: RequestListener, host: string, port: number, s
   return {
     url: `http://${shown(host)}:${address.port}`,
     port: address.port,
-    close: (boundMs) => (closing ??= close(server, boundMs, stop)),
+    close: (boundMs) => (closing ??= close(server, sockets, boundMs, stop)),
   };
 }
 
@@ -64,18 +71,24 @@ function bind(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-async function close(server: Server, boundMs: number, stop: Stopping): Promise<void> {
+async function close(server: Server, sockets: ReadonlySet<Socket>, boundMs: number, stop: Stopping): Promise<void> {
   stop.stopping();
   // The port stays open meanwhile: what comes is refused in words, and an agent may still answer what a call asks it.
   const until = performance.now() + boundMs;
-  while (stop.busy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  while (stop.busy() && performance.now() < until) await pause();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   await stop.end();
   // Last words that were just written still have to leave.
-  await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  const leftBy = performance.now() + LAST_WORDS_MS;
+  do await pause();
+  while ([...sockets].some((socket) => socket.writableLength > 0) && performance.now() < leftBy);
   server.closeAllConnections();
   await closed;
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }
 
 function shown(host: string): string {
