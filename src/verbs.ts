@@ -69,6 +69,7 @@ export function createCliPorts(around: Surroundings): CliPorts {
     check: async (flags) => (await import("./rehearse.js")).checkHome(around, homeOf(flags.home), flags),
     compare: async (flags) => (await import("./rehearse.js")).compareSides(around, homeOf(flags.home), flags),
     findSkills: (options) => collectSkills(around, options),
+    confirm,
     readText: (path) => readText(resolve(around.cwd, path)),
     writeText: (path, text) => writeFile(resolve(around.cwd, path), text),
     handOut: (path, skills, home) => handOut(outsideOf(homeOf(home), resolve(around.cwd, path)), skills),
@@ -239,6 +240,20 @@ function managerLine({ kind, model, state, why, againAt }: ManagerStatus): Docto
   const reason = why === undefined ? "" : `: ${why}${again}; rules decide meanwhile`;
   const text = `${kind}, model ${model ?? ""}, ${state === "not asked" ? "not asked since the start" : state}${reason}`;
   return { ok: why === undefined ? true : "warn", what: "manager", text };
+}
+
+/** Only a plain yes is one. */
+async function confirm(question: string): Promise<boolean | undefined> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return undefined;
+  const { createInterface } = await import("node:readline/promises");
+  const asking = createInterface({ input: process.stdin, output: process.stdout });
+  // An end of input (^D) is no yes.
+  const ended = new Promise<string>((resolve) => asking.once("close", () => resolve("")));
+  try {
+    return /^y(es)?$/i.test((await Promise.race([asking.question(`${question} [y/N] `), ended])).trim());
+  } finally {
+    asking.close();
+  }
 }
 
 async function readText(path: string): Promise<string> {

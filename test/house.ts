@@ -62,6 +62,12 @@ export async function list(house: House, label: string, tools: readonly JsonObje
   await house.steward.post({ kind: "presence", at: later(), label: label as UpstreamLabel, state: "up" });
 }
 
+/** Looks at a tool and approves what was shown. */
+export async function approve(house: House, tool: string): Promise<void> {
+  const { difference } = await house.operations.approveTool({ tool, dryRun: true }, person);
+  await house.operations.approveTool({ tool, ...difference.digests }, person);
+}
+
 /** A listed tool: `required` parameters are texts unless given with a schema; `outputs` are fields of its result. */
 export function tool(
   name: string,

@@ -69,6 +69,8 @@ export type Event =
       readonly tool: ToolKey;
       readonly contract: Digest;
       readonly text: Digest;
+      /** Where the whole definition was shown: void if any of it moved. */
+      readonly document?: Digest | undefined;
     }
   /** Patterns of upstreams were run on recorded texts; `matches` undefined where one is no pattern or did not end in time. */
   | {

@@ -192,6 +192,41 @@ export interface Reverted extends TakenBack {
   /** Where nothing changed: that, and since when it is so. */
   readonly unchanged?: string | undefined;
 }
+export interface ApprovalInput {
+  readonly tool: string;
+  /** As they were shown; both are needed but for a dry run. `document` makes it of the whole definition. */
+  readonly contract?: string | undefined;
+  readonly text?: string | undefined;
+  readonly document?: string | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+export interface ApprovedTool {
+  readonly tool: string;
+  readonly approved: boolean;
+  /** What the approval is of. */
+  readonly difference: ToolDifference;
+  /** Skills that use it, as they stand. */
+  readonly standing: readonly string[];
+}
+/** What a person looks at before approving a tool: from what was accepted, or last looked at, to what it is. */
+export interface ToolDifference {
+  readonly digests: { readonly contract: string; readonly text: string; readonly document: string };
+  readonly held: boolean;
+  /** The tool that it took over from, where it is measured from that one. */
+  readonly predecessor?: string | undefined;
+  readonly reasons: readonly { readonly rule: string; readonly text: string }[];
+  /** Whether the former definition is known; else all texts are shown as new. */
+  readonly known: boolean;
+  readonly changes: readonly { readonly rule: string; readonly verdict: string; readonly path: string; readonly text: string }[];
+  /** As listed, invisible characters and all. */
+  readonly texts: readonly { readonly where: string; readonly before: string; readonly after: string }[];
+  readonly findings: readonly {
+    readonly code: string;
+    readonly severity: string;
+    readonly where: string;
+    readonly text: string;
+  }[];
+}
 /** A takeover as a person states it: one tool from one, several from one, or one from several. */
 export interface TakeoverInput {
   /** Keys, or names that one tool has alone. */
@@ -288,10 +323,8 @@ export interface Operations {
     label?: string,
     caller?: Caller,
   ): Promise<{ readonly version: number; readonly results: readonly { label: string; ok: boolean; reason?: string }[] }>;
-  approveTool(
-    input: { tool: string; contract?: string; text?: string },
-    caller: Caller,
-  ): Promise<{ readonly tool: string; readonly standing: readonly string[] }>;
+  /** An approval names the digests it saw; `dryRun` shows them and approves nothing. */
+  approveTool(input: ApprovalInput, caller: Caller): Promise<ApprovedTool>;
 
   /** `at`: as the library stood, and would have been judged, while that catalog version was in force; a caller is shown its own. */
   skills(filter: { tier?: string; standing?: string; at?: number }, caller?: Caller): Promise<readonly SkillSummary[]>;

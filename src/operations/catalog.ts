@@ -2,7 +2,7 @@
 import { causes, diffCatalogs } from "../catalog/drift.js";
 import { skillsReaching } from "../graph/reach.js";
 import { Fault } from "../model/fault.js";
-import type { Digest, ToolKey, UpstreamLabel } from "../model/ids.js";
+import type { ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { JsonObject } from "../model/json.js";
 import type { LineageLink } from "../model/lineage.js";
 import type {
@@ -21,9 +21,8 @@ import { compactSignature } from "../provision/signature.js";
 import { nameOf } from "../world/advance.js";
 import { marksOf } from "../world/turn.js";
 import { releasedBy } from "../world/weigh-holds.js";
-import { problemsWithin, skillWithin } from "../world/reach.js";
+import { problemsWithin } from "../world/reach.js";
 import type { World } from "../world/world.js";
-import { findTool } from "./calls.js";
 import type { Desk } from "./desk.js";
 import { catalogAt } from "./versions.js";
 
@@ -136,31 +135,6 @@ export function findLink(world: World, asked: string): LineageLink {
   if (only !== undefined && more.length === 0) return only;
   const why = only === undefined ? "" : ` Several begin so: ${like.map((link) => link.id).join(", ")}.`;
   throw new Fault("lineage-unknown", `There is no link ${asked}.${why} \`steward catalog lineage\` lists them.`);
-}
-
-/** Approves a held tool for the digests shown; without digests, for those it has now. */
-export async function approveTool(
-  desk: Desk,
-  input: { tool: string; contract?: string; text?: string },
-  caller: Caller,
-): Promise<{ tool: string; standing: string[] }> {
-  const tool = findTool(desk.steward.world(), input.tool, caller);
-  await desk.steward.post({
-    kind: "tool-approved",
-    at: desk.clock.now(),
-    by: caller.principal,
-    tool: tool.key,
-    contract: (input.contract ?? tool.digests.contract) as Digest,
-    text: (input.text ?? tool.digests.text) as Digest,
-  });
-  const world = desk.steward.world();
-  const skills = skillsReaching(world.graph, [tool.key])
-    .filter((name) => {
-      const skill = world.library.skills.get(name);
-      return skill !== undefined && skillWithin(world, skill, caller.upstreams);
-    })
-    .sort();
-  return { tool: tool.key, standing: skills.map((skill) => `${skill}: ${world.standings.get(skill)?.standing ?? "unknown"}`) };
 }
 
 export async function syncCatalog(

@@ -97,7 +97,9 @@ export function decideToolApproved(draft: Draft, event: Of<"tool-approved">): vo
   const tool = draft.known.catalog.tools.get(event.tool);
   if (tool === undefined)
     throw new Fault("tool-unknown", `${event.tool} is not in catalog version ${draft.known.catalog.version}.`);
-  if (tool.digests.contract !== event.contract || tool.digests.text !== event.text) {
+  const { contract, text, document } = event;
+  const isAnother = document !== undefined && tool.digests.document !== document;
+  if (tool.digests.contract !== contract || tool.digests.text !== text || isAnother) {
     throw new Fault("approval-stale", `${event.tool} now has contract ${tool.digests.contract} and text ${tool.digests.text}.`, {
       contract: tool.digests.contract,
       text: tool.digests.text,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { closeHouses, list, person } from "../house.js";
+import { approve, closeHouses, list } from "../house.js";
 import { cancelOrder, findOrders, learnt, maintain, refundOrder, run, shopHouse, teach } from "./runs.js";
 
 afterEach(closeHouses);
@@ -22,7 +22,7 @@ describe("a tool that may do more under a new name", () => {
     );
     expect(uses.flatMap((skill) => skill.tools)).not.toContain("shop/findOrders");
 
-    await house.operations.approveTool({ tool: "shop/findOrders" }, person);
+    await approve(house, "shop/findOrders");
     const report = await maintain(house);
     expect(report.proposed.map((edit) => edit.skill)).toContain("tool-shop-find-orders");
     for (const edit of report.applied) expect((await house.operations.skill(edit.skill)).tools).not.toContain("shop/findOrders");

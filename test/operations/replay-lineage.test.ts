@@ -6,7 +6,7 @@ import { compose, type House } from "../../src/compose.js";
 import { silentLog } from "../../src/host/log.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { LineageLink } from "../../src/model/lineage.js";
-import { closeHouses, person } from "../house.js";
+import { approve, closeHouses, person } from "../house.js";
 import { maintain } from "../maintain/runs.js";
 
 const houses: House[] = [];
@@ -135,7 +135,7 @@ describe("a takeover tried on recorded calls", () => {
     // By its own word it may write, as the tool before it could not: it is held, and what is held is not called.
     await maintain(desk.house);
     expect(desk.calls()).toEqual([]);
-    await desk.house.operations.approveTool({ tool: "desk/ticket_lookup" }, person);
+    await approve(desk.house, "desk/ticket_lookup");
     await maintain(desk.house, { dryRun: true });
     expect(desk.calls()).toEqual([]);
     await maintain(desk.house);

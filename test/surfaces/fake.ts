@@ -376,7 +376,20 @@ export function fakeOperations(
     },
     stateTakeover: async () => ({ links: [link], remarks: [], held: [], released: [] }),
     sync: async (label?: string) => ({ version, results: [{ label: label ?? "shop", ok: true }] }),
-    approveTool: async (input: { tool: string }) => ({ tool: input.tool, standing: ["callable"] }),
+    approveTool: async (input: { tool: string; dryRun?: boolean }) => ({
+      tool: input.tool,
+      approved: input.dryRun !== true,
+      difference: {
+        digests: { contract: DIGEST, text: DIGEST, document: DIGEST },
+        held: true,
+        reasons: [],
+        known: true,
+        changes: [],
+        texts: [],
+        findings: [],
+      },
+      standing: ["callable"],
+    }),
 
     skills: async (filter: { tier?: string; standing?: string }): Promise<readonly SkillSummary[]> =>
       skills

@@ -55,6 +55,8 @@ export interface CliPorts {
   compare(options: CompareFlags): Promise<Comparison>;
   /** Skill folders of others, below folders or in git repositories; without sources the places that clients keep theirs in. */
   findSkills(options: { sources: readonly string[]; ref?: string }): Promise<FoundSkills>;
+  /** Asks the person at the terminal; undefined where nobody sits at one. */
+  confirm(question: string): Promise<boolean | undefined>;
   /** A text file; a name ending in `.gz` is unpacked. */
   readText(path: string): Promise<string>;
   /** Writes one file where the user says; throws where it cannot. */

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { JsonObject } from "../../model/json.js";
 import type { Shown } from "../../host/print.js";
+import { addApprove } from "./approve.js";
 import { addLineage, levelOf } from "./lineage.js";
 import { CliFault, EXIT } from "./access.js";
 import { compareDrift, isVersion, type CompareOptions } from "./compare.js";
@@ -103,20 +104,7 @@ export function addCatalogVerbs(verbs: Verbs): void {
 
   addLineage(catalog, verbs);
 
-  catalog
-    .command("approve <tool>")
-    .description("approve a held tool, for the definition it has now")
-    .option("--contract <digest>", "only if its contract digest is this")
-    .option("--text <digest>", "only if its text digest is this")
-    .action((tool: string, options: { contract?: string; text?: string }) =>
-      verbs.withAccess({ upstreams: false }, async (access) => {
-        const answer = objectOf(await access.ask("POST", "/v1/catalog/tools/approve", { tool, ...options }));
-        if (verbs.json()) return print.json(answer);
-        print.line(`${textOf(answer["tool"])} is approved.`);
-        for (const line of textsOf(answer["standing"])) print.line(`  ${line}`);
-      }),
-    );
-
+  addApprove(catalog, verbs);
   addPin(catalog, verbs);
 
   const graph = program.command("graph").description("what depends on what");

@@ -150,7 +150,24 @@ export const synced = z.object({
   version: z.int(),
   results: z.array(z.object({ label: z.string(), ok: z.boolean(), reason: z.string().optional() })),
 });
-export const approved = z.object({ tool: z.string(), standing: z.array(z.string()) });
+const ruled = { rule: z.string(), text: z.string() };
+export const approved = z.object({
+  tool: z.string(),
+  approved: z.boolean(),
+  difference: z
+    .object({
+      digests: z.object({ contract: z.string(), text: z.string(), document: z.string() }),
+      held: z.boolean(),
+      predecessor: z.string().optional(),
+      reasons: z.array(z.object(ruled)),
+      known: z.boolean().describe("Whether the former definition is known; else all texts are shown as new."),
+      changes: z.array(z.object({ ...ruled, verdict: z.string(), path: z.string() })),
+      texts: z.array(z.object({ where: z.string(), before: z.string(), after: z.string() })),
+      findings: z.array(z.object({ code: z.string(), severity: z.string(), where: z.string(), text: z.string() })),
+    })
+    .describe("From what was accepted, or last looked at, to what is approved."),
+  standing: z.array(z.string()).describe("Skills that use it, as they stand."),
+});
 
 const skillShape = {
   name: z.string(),

@@ -170,17 +170,16 @@ export const catalogRoutes: readonly Route[] = [
     tag: "catalog",
     rights: ["approve"],
     withinReach: true,
-    summary: "Approves a held tool as it is shown; lapses when its digests move.",
-    body: z.strictObject({ tool: name, contract: z.string().optional(), text: z.string().optional() }),
+    summary:
+      "Approves a held tool for the digests that were shown (`dryRun` shows them and approves nothing); lapses when its digests move.",
+    body: z.strictObject({
+      tool: name,
+      contract: z.string().optional().describe("Digest as shown; needed, with `text`, but for a dry run."),
+      text: z.string().optional(),
+      document: z.string().optional().describe("Where given, nothing else of the definition may have moved either."),
+      dryRun: z.boolean().optional(),
+    }),
     answer: answers.approved,
-    run: (operations, { body, caller }) =>
-      operations.approveTool(
-        {
-          tool: body.tool,
-          ...(body.contract === undefined ? {} : { contract: body.contract }),
-          ...(body.text === undefined ? {} : { text: body.text }),
-        },
-        caller,
-      ),
+    run: (operations, { body, caller }) => operations.approveTool(body, caller),
   }),
 ];

@@ -22,6 +22,8 @@ export interface Desk {
   readonly folder: string;
   readonly home: string;
   run(...argv: string[]): Promise<Said>;
+  /** With somebody at the terminal who answers its questions. */
+  runAnswering(answer: (question: string) => boolean, argv: readonly string[]): Promise<Said>;
   json(...argv: string[]): Promise<JsonValue>;
   /** Writes a file beside the home and answers its path. */
   file(name: string, value: JsonValue | string): string;
@@ -32,7 +34,7 @@ export async function openDesk(): Promise<Desk> {
   const folder = mkdtempSync(join(tmpdir(), "steward-cli-"));
   const home = join(folder, "home");
   await seedHome(home, starterHome(), nodeFiles());
-  const run = async (...argv: string[]): Promise<Said> => {
+  const runWith = async (answer: ((question: string) => boolean) | undefined, argv: readonly string[]): Promise<Said> => {
     let [out, err] = ["", ""];
     const print = createPrint({
       out: { write: (text) => (out += text) },
@@ -41,13 +43,16 @@ export async function openDesk(): Promise<Desk> {
     });
     const main = resolve(import.meta.dirname, "../../../dist/main.js");
     const ports = createCliPorts({ main, env: process.env, cwd: folder, print, log: silentLog, version: "0.0.0" });
-    const code = await runCli(argv.includes("--home") ? argv : [...argv, "--home", home], ports);
+    const confirm = (question: string) => Promise.resolve(answer?.(question));
+    const code = await runCli(argv.includes("--home") ? argv : [...argv, "--home", home], { ...ports, confirm });
     return { code, out, err };
   };
+  const run = (...argv: string[]): Promise<Said> => runWith(undefined, argv);
   return {
     folder,
     home,
     run,
+    runAnswering: runWith,
     json: async (...argv) => JSON.parse((await run(...argv, "--json")).out) as JsonValue,
     file(name, value) {
       const path = join(folder, name);
