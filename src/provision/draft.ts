@@ -22,6 +22,8 @@ export interface Draft {
 export interface Tight {
   /** Tokens of a budget that shows everything. */
   readonly need: number;
+  /** In the fewest words there are: what no budget is too small for, if any view fits it. */
+  bare: boolean;
   /** Steps of the plan that are told, from the first. */
   steps: number;
   /** Goals as they are; else their first words. */

@@ -58,7 +58,7 @@ function body(material: Material, draft: Draft): View {
     ...(input.episode === undefined ? {} : { episode: input.episode, ...(input.turn === undefined ? {} : { turn: input.turn }) }),
     basis: input.basis,
     ...(plan === undefined ? {} : { plan }),
-    ...(request.kind === "retrieve" ? {} : { skills }),
+    ...(request.kind === "retrieve" || (draft.tight?.bare === true && skills.length === 0) ? {} : { skills }),
     tools: tools.map((tool) => (draft.definitions.has(tool) ? withDefinition(tool) : tool.entry)),
     ...(draft.alternatives > 0 ? { alternatives: found.alternatives.slice(0, draft.alternatives) } : {}),
     ...present("notices", told.notices),

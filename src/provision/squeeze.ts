@@ -5,8 +5,9 @@
  * Speaks: material in, a View out; the same material gives the same bytes.
  * Never: a plan that names what the view neither shows nor names as left out, a text cut within a word, a cut that is not told.
  *
- * From the smallest view (the first step's goal, the notice of the budget, a count of what is left out) it grows in a fixed order:
- *   notices in short · four steps at a time: goals, names of their tools (the last of each step first), the tools themselves ·
+ * From the smallest view (the first words of the first goal, the notice of the budget, a count of what is left out) it grows in a fixed
+ * order:
+ *   more of the goal · notices in short · four steps at a time: goals, names of their tools (the last of each step first), the tools themselves ·
  *   tools whose entry is large
  * The first of these that does not fit ends it, so that a larger budget never shows fewer of the plan's tools. What room is left takes
  *   goals and notices as they are · substitutions · skills of steps, notes, plans, in brief, then in full · definitions ·
@@ -114,6 +115,7 @@ function stepsThatFit(
 function smallest(need: number): { draft: Draft; tight: Tight } {
   const tight: Tight = {
     need,
+    bare: true,
     steps: 1,
     wholeGoals: false,
     named: new Set(),
@@ -150,6 +152,7 @@ function coreSteps(material: Material): CoreStep[] {
   const tools = planTools(material);
   const large = new Set(tools.filter((tool) => countOnce(material, JSON.stringify(tool.entry)) > LARGE_ENTRY));
   return [
+    tellsAtLength,
     ...notices.filter((notice) => shortNotice(notice) !== undefined).map(tellsShortly),
     ...(input.decisions.fellBack === undefined ? [] : [tellsFallback]),
     ...planSteps(material, tools, large),
@@ -176,6 +179,10 @@ function planSteps(material: Material, tools: readonly ToolMaterial[], large: Re
   }
   return added;
 }
+
+const tellsAtLength: CoreStep = (_, tight) => {
+  tight.bare = false;
+};
 
 const tellsStep: CoreStep = (_, tight) => {
   tight.steps++;

@@ -13,6 +13,8 @@ import type { Told } from "./terse.js";
 
 /** Characters of a goal told in short. */
 export const SHORT_GOAL = 40;
+/** Characters of the one goal of the smallest view. */
+const BARE_GOAL = 20;
 /** That a model's part in a view was not used, where there is no room for why. */
 const FELL_BACK = "yes";
 const STEP_WHY = "over the budget; a larger budget_tokens shows it";
@@ -43,7 +45,7 @@ function planTold(material: Material, tight: Tight, isTold: (name: string) => bo
         from: plan.from.filter(isTold),
         steps: plan.steps.slice(0, tight.steps).map((step) => ({
           ...step,
-          goal: tight.wholeGoals ? step.goal : firstWords(step.goal, SHORT_GOAL),
+          goal: tight.wholeGoals ? step.goal : firstWords(step.goal, tight.bare ? BARE_GOAL : SHORT_GOAL),
           skills: step.skills.filter(isTold),
           tools: step.tools.filter(isTold),
         })),
@@ -104,6 +106,7 @@ export function budgetNotice(material: Material, tight: Tight, untold: number): 
   const { need } = tight;
   const silent = untold === 0 ? "" : ` ${untold} ${untold === 1 ? "notice is" : "notices are"} left out.`;
   const code = "budget";
+  if (tight.bare) return { code, text: `All takes ${need}.${silent}` };
   if (!tight.explains) return { code, text: `Budget too small; all takes ${need}.${silent}` };
   const wider =
     input.request.kind !== "start"

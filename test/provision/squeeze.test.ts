@@ -146,6 +146,23 @@ describe("a view that is cut to a tight budget, whatever was found", () => {
     }
   });
 
+  it("keeps to 220 tokens and whatever is above, in an episode as it is named here and with any task in Latin words", () => {
+    const task = fc.array(fc.stringMatching(/^[A-Za-z]{1,12}$/), { minLength: 1, maxLength: 40 }).map((parts) => parts.join(" "));
+    fc.assert(
+      fc.property(task, fc.integer({ min: 200, max: 400 }), (text, budgetTokens) => {
+        const { view } = turn({
+          request: { kind: "start", text, budgetTokens },
+          tools: [["shop/cancel_order", 1]],
+          found: { leftOut: [{ kind: "tool", id: "shop/list_orders", why: "no step of the plan needs it" }] },
+          episode: "ep_0b5e2a1c9f7d4e6a8b3c",
+          turn: 1,
+        });
+        expect(view.budgets.tokens.used).toBeLessThanOrEqual(Math.max(220, budgetTokens));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it("is the smallest there is where the budget is below it, and says so", () => {
     const view = turn({
       request: { kind: "start", text: "cancel order O-1001", budgetTokens: 200 },
@@ -156,7 +173,7 @@ describe("a view that is cut to a tight budget, whatever was found", () => {
     }).view;
     expect(view.budgets.tokens.used).toBeGreaterThan(200);
     expect(view.plan?.steps).toEqual([{ n: 1, goal: "Look up the order", skills: [], tools: [] }]);
-    expect(view.notices?.[0]?.text).toMatch(/^Budget too small; all takes \d+\.$/);
+    expect(view.notices?.[0]?.text).toMatch(/^All takes \d+\.$/);
   });
 
   it("is cut as it was before forms where its record has none", () => {
