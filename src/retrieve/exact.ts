@@ -11,8 +11,9 @@ import type { ParsedQuery, TermGroup } from "./query.js";
 
 /** Names spelt out in one need that are followed. */
 const MENTIONS_MAX = 8;
-// In code marks, or words joined by underscores or slashes: no one writes prose like that.
-const MENTION = /`([^`\s]{2,200})`|([\p{L}\p{N}.-]+(?:[_/]+[\p{L}\p{N}.-]+)+)/gu;
+// In code marks, or words joined by underscores or slashes: no one writes prose like that. Looked for at the beginning of a run alone: within
+// a long word without a joint each letter would be tried, and each time to the end.
+const MENTION = /`([^`\s]{2,200})`|(?<![\p{L}\p{N}.-])([\p{L}\p{N}.-]+(?:[_/]+[\p{L}\p{N}.-]+)+)/gu;
 
 /** Terms of the field of exact names. */
 export function exactTerms(tool: Pick<Tool, "name" | "key">): string[] {

@@ -19,6 +19,7 @@ import { notChosen } from "../provision/choose.js";
 import { VIEW_FORM } from "../provision/material.js";
 import { wordsOfNeed } from "../provision/meaning.js";
 import { needText } from "../provision/plan.js";
+import { cutAtWord } from "../provision/signature.js";
 import { experienceChannel } from "../retrieve/experience.js";
 import { nearnessChannel } from "../retrieve/nearness.js";
 import { searchSkills } from "../retrieve/skills.js";
@@ -57,6 +58,8 @@ const ATOMIC_PER_STEP = 6;
 const RESTING_TOLD = 4;
 /** A resting skill is told of only where it fits nearly as well as what stands. */
 const RESTING_SHARE = 0.6;
+/** Characters of an unmatched word that are said again: what is longer is no word. */
+const UNMATCHED_CHARS = 60;
 /** Tools looked at for a start, before steps are known. */
 const TOOLS_LOOKED_AT = 16;
 
@@ -140,7 +143,7 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
     libraryRevision: world.library.revision,
     substitutions: distinct(substitutionsWithin([...askedAndGone(world, text, mayUse), ...resting.substitutions], allowed)),
     alternatives: [],
-    unmatched: [...asked.unmatched],
+    unmatched: asked.unmatched.map((word) => cutAtWord(word, UNMATCHED_CHARS)),
     notices: [...notices, ...connectingNotice(world, allowed)],
     leftOut: [...resting.told, ...notOffered(world, text, mayUse, limit)],
     limits: limitsOf(world, request),

@@ -146,7 +146,7 @@ describe("a view that is cut to a tight budget, whatever was found", () => {
     }
   });
 
-  it("keeps to 220 tokens and whatever is above, in an episode as it is named here and with any task in Latin words", () => {
+  it("keeps to 250 tokens and whatever is above, in an episode as it is named here and with any task in Latin words", () => {
     const task = fc.array(fc.stringMatching(/^[A-Za-z]{1,12}$/), { minLength: 1, maxLength: 40 }).map((parts) => parts.join(" "));
     fc.assert(
       fc.property(task, fc.integer({ min: 200, max: 400 }), (text, budgetTokens) => {
@@ -157,7 +157,7 @@ describe("a view that is cut to a tight budget, whatever was found", () => {
           episode: "ep_0b5e2a1c9f7d4e6a8b3c",
           turn: 1,
         });
-        expect(view.budgets.tokens.used).toBeLessThanOrEqual(Math.max(220, budgetTokens));
+        expect(view.budgets.tokens.used).toBeLessThanOrEqual(Math.max(250, budgetTokens));
       }),
       { numRuns: 60 },
     );

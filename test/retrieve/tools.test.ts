@@ -80,6 +80,13 @@ describe("a need in plain words", () => {
 });
 
 describe("exact names", () => {
+  it("are found in a need that is one word of a hundred thousand letters, or ends with one, without trying each of its letters", () => {
+    const word = "a".repeat(100_000);
+    expect(keys(ecosystem, word)).toEqual([]);
+    expect(keys(ecosystem, `shop/cancel_order ${word}`)[0]).toBe("shop/cancel_order");
+    expect(keys(ecosystem, `${word} shop/cancel_order`)[0]).toBe("shop/cancel_order");
+  });
+
   const index = buildToolIndex([
     tool("math/add", { description: "Sum of two numbers." }),
     tool("crm/add_address", { description: "Add an address to the address book: add street, add city, add everything." }),

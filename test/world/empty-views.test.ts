@@ -87,6 +87,14 @@ describe("a word that is the name of a tool", () => {
     }
   });
 
+  it("says again of a word that is longer than words are only its beginning", async () => {
+    const house = await inn();
+    for (const request of Object.values(ask)) {
+      const view = await request(house, `book a table ${"x".repeat(3_900)}`);
+      expect(view.unmatched).toEqual([`${"x".repeat(59)}~`]);
+    }
+  });
+
   it("is searched for where each unknown word is one slip away from one known word, and the answer says so and replays", async () => {
     const house = await inn();
     for (const request of Object.values(ask)) {
