@@ -8,7 +8,6 @@
  *   start: lock home → read ground → rebuild → configured (standings settle) → skill folders → upstreams connect in the background
  *   stop:  take no more requests → calls finish → upstreams end → inbox empties → home closes
  */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { readConfig } from "./config/config.js";
@@ -21,7 +20,7 @@ import { nodeFiles } from "./host/files.js";
 import { createPatternRunner } from "./host/patterns.js";
 import type { Log } from "./host/log.js";
 import { redactArgs } from "./host/redact.js";
-import { packageVersion } from "./host/starter.js";
+import { codeStamp, packageVersion } from "./host/starter.js";
 import { watchPaths, type Watching } from "./host/watch.js";
 import { keepConfigNotes } from "./config/notes.js";
 import { watchConfig } from "./config/watch.js";
@@ -35,30 +34,32 @@ import { proposeByRules } from "./maintain/propose.js";
 import type { Config } from "./model/config.js";
 import type { Event } from "./model/event.js";
 import type { GraphAddon } from "./retrieve/nominate.js";
-import { splitToolKey, type SkillName } from "./model/ids.js";
+import { splitToolKey } from "./model/ids.js";
 import type { Operations, UpstreamAnnouncement } from "./model/operations.js";
 import type { Clock, Manager, Upstreams } from "./model/ports.js";
-import { lockFormat, type LockEntry } from "./model/skill.js";
-import type { ListedTool } from "./model/tool.js";
 import { NO_EMBEDDER, type EmbeddedText } from "./model/vectors.js";
 import { createCallLog } from "./operations/call-log.js";
 import { createCalibrating } from "./operations/calibrate.js";
 import { createMemory, type Desk } from "./operations/desk.js";
-import { takeHandEdits } from "./operations/library.js";
+import { takeFolders, takeHandEdits } from "./operations/library.js";
 import { maintain } from "./operations/maintenance.js";
 import { keepMaintained } from "./operations/maintenance-auto.js";
 import { createOperations } from "./operations/operations.js";
+import { keepPrepared } from "./operations/prepared.js";
 import { createSteward, type Steward } from "./steward.js";
+import { shippedLock } from "./store/seed.js";
 import { openTokenFile, type TokenFile } from "./store/token-file.js";
 import { openStore, type HomeStore } from "./store/store.js";
 import { announcementOf } from "./upstream/translate.js";
 import { reapLeftovers } from "./upstream/reap.js";
 import { openProcessRecords } from "./upstream/records.js";
 import { createUpstreams } from "./upstream/upstreams.js";
+import { tendIndexes } from "./world/prepared.js";
 import { rebuild } from "./world/rebuild.js";
 import { dueTexts, tendVectors } from "./world/vectors.js";
 import { questionId } from "./world/samples.js";
 import { knownSource } from "./world/upstream-skills.js";
+import type { World } from "./world/world.js";
 
 export interface ComposeOptions {
   readonly home: string;
@@ -87,6 +88,8 @@ export interface House {
 
 /** Tools and skills that the dependency graph grows by at a time: a few ms, between which requests have their turn. */
 const GRAPH_STEPS_AT_ONCE = 32;
+/** Words of the indexes, likewise. */
+const WORDS_AT_ONCE = 1_000;
 /** Seconds matter for the grace period only in hours: a tick a minute is enough. */
 const TICK_MS = 60_000;
 
@@ -94,7 +97,7 @@ export async function compose(options: ComposeOptions): Promise<House> {
   const { home, log } = options;
   const clock = systemClock();
   const started = clock.now();
-  const store = await openStore({ home, now: started, log });
+  const store = await openStore({ home, now: started, log, stamp: codeStamp() });
   try {
     return await furnish(options, store, started);
   } catch (error) {
@@ -165,10 +168,12 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   });
   // Where nothing is to be connected, the last good catalog is worked on as it was offered last.
   await steward.post(configuredEvent(config, clock.now(), options.upstreams));
-  await takeFolders(desk, ground.revision === undefined);
+  await takeFolders(desk, ground.revision === undefined ? shippedLock(home) : undefined);
+  const keeper = keepPrepared(() => steward.world(), store, ground.prepared);
   const tick = setInterval(() => {
     void steward.post({ kind: "tick", at: clock.now() }).catch(() => undefined);
     auto.wake();
+    void keeper.whenCalm();
   }, TICK_MS);
   tick.unref();
   const watching = options.watch ? watchHome() : undefined;
@@ -193,7 +198,8 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
 
   let stopped = false;
   function warm(): void {
-    if (!stopped && !tendGraph(steward.world().graph, GRAPH_STEPS_AT_ONCE)) setImmediate(warm);
+    const isWarm = (world: World): boolean => tendGraph(world.graph, GRAPH_STEPS_AT_ONCE) && tendIndexes(world, WORDS_AT_ONCE);
+    if (!stopped && !isWarm(steward.world())) setImmediate(warm);
   }
 
   /** Where an upstream refuses what it is told of us: the file may hold something newer that was not seen yet. */
@@ -234,6 +240,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
       await steward.close();
       await settled();
       await memory.settled();
+      await keeper.now();
       await store.close();
     },
   };
@@ -365,39 +372,4 @@ export function configuredEvent(config: Config, at: string, starting: boolean): 
     [...config.upstreams].map(([label, { disabled, prefix, skills }]) => [label, { disabled, prefix, skills }] as const),
   );
   return { kind: "configured", at, starting, upstreams, policy: config.policy };
-}
-
-/** Skill folders as they lie there: on a new home the shipped ones with their lock, later what people edited meanwhile. */
-async function takeFolders(desk: Desk, isNew: boolean): Promise<void> {
-  const shipped = isNew ? shippedLock(desk.home) : undefined;
-  if (shipped !== undefined) {
-    const { written, problems } = await desk.store.readHandEdits();
-    for (const problem of problems) desk.log("warn", `${problem.where}: ${problem.text}`);
-    const starters = written.filter((skill) => shipped.has(skill.folder as SkillName));
-    if (starters.length > 0) {
-      const digests = [...shipped.values()].flatMap((verified) => Object.values(verified).map((entry) => entry.document));
-      const definitions = await desk.store.readDocuments([...new Set(digests)]).catch(() => new Map<string, ListedTool>());
-      const at = desk.clock.now();
-      await desk.steward.post({
-        kind: "skills-written",
-        at,
-        by: "starter",
-        written: starters,
-        missing: [],
-        verified: shipped,
-        definitions,
-      });
-    }
-  }
-  await takeHandEdits(desk);
-}
-
-/** What the lock beside the shipped skills says they were verified against. */
-export function shippedLock(home: string): ReadonlyMap<SkillName, LockEntry["verified"]> | undefined {
-  try {
-    const lock = lockFormat.schema.parse(JSON.parse(readFileSync(join(home, "skills/steward.lock.json"), "utf8")));
-    return new Map(Object.entries(lock.skills).map(([name, entry]) => [name as SkillName, entry.verified]));
-  } catch {
-    return undefined;
-  }
 }

@@ -8,7 +8,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { catalogFrom, emptyCatalog, manifestTools, nextManifest } from "./catalog/version.js";
-import { configuredEvent, shippedLock } from "./compose.js";
+import { configuredEvent } from "./compose.js";
 import { interpret, readConfig } from "./config/config.js";
 import { systemClock } from "./host/clock.js";
 import { baseEnv, type Environment } from "./host/env.js";
@@ -26,6 +26,7 @@ import { withPatterns } from "./operations/patterns-run.js";
 import { readProofs } from "./operations/proofs.js";
 import { isServersFile, readJson, readTools } from "./rehearse/files.js";
 import { definitionsIn, peekHome, type Peek } from "./store/peek.js";
+import { shippedLock } from "./store/seed.js";
 import { CliFault, EXIT, type CheckAnswer, type CheckFlags, type CompareFlags, type Comparison } from "./surfaces/cli/access.js";
 import { createUpstreams } from "./upstream/upstreams.js";
 import { compareCatalogs } from "./world/compare.js";

@@ -5,7 +5,7 @@
  * Speaks: JSON values, strings.
  * Never: what is hashed (digest.ts) or how a schema is normalised (normalise.ts).
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Digest } from "../model/ids.js";
 import type { JsonValue } from "../model/json.js";
 
@@ -37,7 +37,7 @@ export function canonicalJson(value: JsonValue): string {
 
 /** Lower-case hex sha256 of the text's UTF-8 bytes. */
 export function sha256(text: string): Digest {
-  return createHash("sha256").update(text, "utf8").digest("hex") as Digest;
+  return hash("sha256", text, "hex") as Digest;
 }
 
 /** Order of code points: the order of tool keys in a catalog. (`<` compares UTF-16 units, which differs above U+FFFF.) */

@@ -1,5 +1,6 @@
 /** Where the package lies: the starter home that `steward init` and `npm start` copy from. */
-import { existsSync, readFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 export interface StarterHome {
@@ -19,6 +20,16 @@ export function starterHome(from: string = import.meta.dirname): StarterHome {
 export function packageVersion(from: string = import.meta.dirname): string {
   const manifest = JSON.parse(readFileSync(join(packageRoot(from), "package.json"), "utf8")) as { version?: unknown };
   return typeof manifest.version === "string" ? manifest.version : "0.0.0";
+}
+
+/** Names the code that runs, this machine's kind included: equal stamps, equal code. Sizes and times of a few hundred files are looked at. */
+export function codeStamp(from: string = resolve(import.meta.dirname, "..")): string {
+  const files = readdirSync(from, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const lines = files.map(({ parentPath, name }) => {
+    const { size, mtimeMs } = statSync(join(parentPath, name));
+    return `${join(parentPath, name)} ${size} ${mtimeMs}`;
+  });
+  return hash("sha256", [packageVersion(), process.version, process.arch, ...lines.sort()].join("\n"), "hex");
 }
 
 function packageRoot(from: string): string {

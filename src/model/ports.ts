@@ -51,9 +51,14 @@ export interface Ground {
   readonly upstreamSkills: ReadonlyMap<UpstreamLabel, UpstreamSkills>;
   /** Count of kept evidence records. */
   readonly evidence: number;
+  /** What an earlier run of the same code worked out; empty is always right. */
+  readonly prepared: Prepared;
   /** What was damaged, set aside, repaired or migrated while reading. */
   readonly problems: readonly Problem[];
 }
+
+/** Derived things as bytes, by a name that says what they were derived from (world/prepared.ts). Each part begins at a multiple of 8 bytes. */
+export type Prepared = ReadonlyMap<string, Uint8Array>;
 
 /** One earlier state of a skill: which revision, its files, its lock entry then. */
 export interface PastSkill {

@@ -7,6 +7,7 @@ import type { Problem } from "../model/problem.js";
 import { reachesTool, type Reach } from "../model/reach.js";
 import type { LockEntry, Skill } from "../model/skill.js";
 import { UNSETTLED, type Standing } from "../model/standing.js";
+import type { ListedTool } from "../model/tool.js";
 import { pathsOf } from "../graph/reach.js";
 import { skillDigest } from "../skills/digest.js";
 import { planImport } from "../skills/import.js";
@@ -185,6 +186,30 @@ export async function takeHandEdits(
   folders.refused = [...problems, ...refused];
   folders.seen = look();
   return [...problems, ...((answer["problems"] as unknown as Problem[] | undefined) ?? [])];
+}
+
+/** Skill folders as they lie there: on a new home the `shipped` ones with their lock, later what people edited meanwhile. */
+export async function takeFolders(desk: Desk, shipped: ReadonlyMap<SkillName, LockEntry["verified"]> | undefined): Promise<void> {
+  if (shipped !== undefined) {
+    const { written, problems } = await desk.store.readHandEdits();
+    for (const problem of problems) desk.log("warn", `${problem.where}: ${problem.text}`);
+    const starters = written.filter((skill) => shipped.has(skill.folder as SkillName));
+    if (starters.length > 0) {
+      const digests = [...shipped.values()].flatMap((verified) => Object.values(verified).map((entry) => entry.document));
+      const definitions = await desk.store.readDocuments([...new Set(digests)]).catch(() => new Map<string, ListedTool>());
+      const at = desk.clock.now();
+      await desk.steward.post({
+        kind: "skills-written",
+        at,
+        by: "starter",
+        written: starters,
+        missing: [],
+        verified: shipped,
+        definitions,
+      });
+    }
+  }
+  await takeHandEdits(desk);
 }
 
 export async function revertLibrary(desk: Desk, options: { to: number; skill?: string }, caller: Caller): Promise<Reverted> {

@@ -66,6 +66,7 @@ async function travel(desk: Desk, present: World, version: number): Promise<Worl
     patterns: present.patterns,
     upstreamSkills: new Map(),
     evidence: 0,
+    prepared: new Map(),
     problems: [],
   };
   const known = { ...knownFrom(ground, manifest.time), policy: present.policy, prefixes: present.prefixes };

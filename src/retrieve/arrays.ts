@@ -47,11 +47,27 @@ const ORDERED_TERMS_MAX = 96;
 /** The terms of each document's ordered fields, document after document. */
 export class WordOrder {
   /** Where the document of each slot ends in `data`. */
-  private ends = new Uint32Array(64);
+  private ends: Uint32Array = new Uint32Array(64);
   private documents = 0;
   private length = 0;
   private inField = 0;
-  data = new Uint32Array(1024);
+  data: Uint32Array = new Uint32Array(1024);
+
+  /** The same order from what `kept` answered; later documents go on from there. */
+  static of(ends: Uint32Array, data: Uint32Array): WordOrder {
+    const order = new WordOrder();
+    // Arrays that grow by doubling cannot be empty.
+    order.ends = ends.length === 0 ? order.ends : ends;
+    order.data = data.length === 0 ? order.data : data;
+    order.documents = ends.length;
+    order.length = data.length;
+    return order;
+  }
+
+  /** What is written so far. */
+  kept(): { ends: Uint32Array; data: Uint32Array } {
+    return { ends: this.ends.slice(0, this.documents), data: this.data.slice(0, this.length) };
+  }
 
   openField(field: number): void {
     this.inField = 0;

@@ -237,7 +237,7 @@ function termNumber(shared: Shared<unknown>, word: string): number {
 }
 
 /** The same face on arrays of its own, without dead slots and unused terms. */
-function compacted<Payload>(face: Bm25fIndex<Payload>): Bm25fIndex<Payload> {
+export function compacted<Payload>(face: Bm25fIndex<Payload>): Bm25fIndex<Payload> {
   const { shared: old, alive } = face;
   const { fieldCount } = old.shape;
   const shared = emptyShared<Payload>(old.shape);

@@ -14,6 +14,7 @@ import type { Bm25fIndex, Document } from "./bm25f.js";
 import { buildIndex, idOf, moveIndex, payloadOf } from "./bm25f.js";
 import type { Channel } from "./channel.js";
 import { hear } from "./channel.js";
+import { freeze, thaw, type FrozenIndex } from "./frozen.js";
 import type { Bm25fScoring } from "./contribution.js";
 import { diversify } from "./mmr.js";
 import type { ParsedQuery } from "./query.js";
@@ -83,6 +84,29 @@ export function buildSkillIndex(skills: Iterable<Skill>): SkillIndex {
   const text = buildIndex({ fieldCount: SKILL_FIELDS.length, orderedFields: 3 }, mapped(skills, analyse));
   prepareVocabulary(text);
   return { text, operations: text.operations };
+}
+
+/** The index as plain data. */
+export function freezeSkillIndex({ text }: SkillIndex): FrozenIndex {
+  return freeze(text, ({ gist }) => gist);
+}
+
+/** The index of the same skills again; undefined where one of them is not there. */
+export function thawSkillIndex(frozen: FrozenIndex, skills: ReadonlyMap<SkillName, Skill>): SkillIndex | undefined {
+  const text = thaw<IndexedSkill>(frozen, (id, terms) => {
+    const skill = skills.get(id as SkillName);
+    let gist: ReadonlySet<string> | undefined;
+    // Only skills that are compared need it.
+    return skill === undefined
+      ? undefined
+      : {
+          skill,
+          get gist() {
+            return (gist ??= new Set(terms()));
+          },
+        };
+  });
+  return text === undefined ? undefined : { text, operations: text.operations };
 }
 
 function* mapped(skills: Iterable<Skill>, analyse: Analyse): Generator<Document<IndexedSkill>> {

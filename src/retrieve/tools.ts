@@ -17,6 +17,7 @@ import { cohere } from "./coherence.js";
 import { exactSlots, exactTerms, isNamedBy } from "./exact.js";
 import type { IndexedTool } from "./fields.js";
 import { TOOL_FIELDS, toolTexts } from "./fields.js";
+import { freeze, thaw, type FrozenIndex } from "./frozen.js";
 import { oncePer } from "./once.js";
 import { addPhrases } from "./phrases.js";
 import type { ParsedQuery } from "./query.js";
@@ -104,6 +105,23 @@ export function buildToolIndex(tools: Iterable<Tool>, servers: ReadonlyMap<strin
   return { text, servers, perServer, operations: text.operations };
 }
 
+/** The index as plain data; undefined where words of servers are in it, which are not of the catalog. */
+export function freezeToolIndex({ text, servers }: ToolIndex): FrozenIndex | undefined {
+  return servers.size > 0 ? undefined : freeze(text, ({ nameTerms }) => nameTerms);
+}
+
+/** The index of the same tools again; undefined where one of them is not there. */
+export function thawToolIndex(frozen: FrozenIndex, tools: ReadonlyMap<ToolKey, Tool>): ToolIndex | undefined {
+  const perServer = new Map<UpstreamLabel, number>();
+  const text = thaw<IndexedTool>(frozen, (id, terms) => {
+    const tool = tools.get(id as ToolKey);
+    if (tool === undefined) return undefined;
+    perServer.set(tool.label, (perServer.get(tool.label) ?? 0) + 1);
+    return { tool, nameTerms: terms(), required: requiredOf(tool) };
+  });
+  return text === undefined ? undefined : { text, servers: new Map(), perServer, operations: text.operations };
+}
+
 function* documents(
   tools: Iterable<Tool>,
   servers: ReadonlyMap<string, string>,
@@ -122,13 +140,13 @@ function toDocument(tool: Tool, serverWords: string | undefined, analyse: Analys
     if (text !== "") analyse(text, terms);
     return terms;
   });
-  const required = tool.inputSchema["required"];
-  const payload: IndexedTool = {
-    tool,
-    nameTerms: [...new Set(fields[0])],
-    required: Array.isArray(required) ? required.filter((name) => typeof name === "string") : [],
-  };
+  const payload: IndexedTool = { tool, nameTerms: [...new Set(fields[0])], required: requiredOf(tool) };
   return { id: tool.key, payload, fields: [...fields, exactTerms(tool)] };
+}
+
+function requiredOf(tool: Tool): string[] {
+  const required = tool.inputSchema["required"];
+  return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
 }
 
 /**

@@ -20,19 +20,19 @@ interface GramTable {
 }
 const tables = new WeakMap<object, GramTable>();
 
-/** Enters all terms of the index into its gram table; otherwise the first unknown word pays for it. */
-export function prepareVocabulary(index: Bm25fIndex<unknown>): void {
-  gramTable(index);
+/** Enters terms of the index into its gram table, at most `count`; otherwise the first unknown word pays for it. True when all are in. */
+export function prepareVocabulary(index: Bm25fIndex<unknown>, count = Infinity): boolean {
+  return gramTable(index, count).entered === index.shared.terms.length;
 }
 
-function gramTable(index: Bm25fIndex<unknown>): GramTable {
+function gramTable(index: Bm25fIndex<unknown>, count = Infinity): GramTable {
   let table = tables.get(index.shared);
   if (table === undefined) {
     table = { termsOf: new Map(), entered: 0 };
     tables.set(index.shared, table);
   }
   const { terms } = index.shared;
-  for (; table.entered < terms.length; table.entered++) {
+  for (const end = Math.min(terms.length, table.entered + count); table.entered < end; table.entered++) {
     const term = terms[table.entered] ?? "";
     if (term.length < LETTERS_LEAST || !PLAIN.test(term)) continue;
     for (const gram of grams(term)) {

@@ -21,3 +21,8 @@ export function speaksToModel({ files }: Pick<Skill, "files">): readonly string[
   known.set(files, found);
   return found;
 }
+
+/** What was found in these very files before; they are not looked at again. */
+export function rememberSpeaking(files: Skill["files"], found: readonly string[]): void {
+  known.set(files, found);
+}

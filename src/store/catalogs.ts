@@ -8,7 +8,7 @@ import type { Lock } from "../model/skill.js";
 import type { ListedTool } from "../model/tool.js";
 import { damaged, readText, readWrittenOnce, setAside, type DocumentShelf } from "./documents.js";
 import { breathe, toolOf } from "./objects.js";
-import { readPack } from "./packs.js";
+import { readPack, TOOL_PACK } from "./packs.js";
 import { numbersIn } from "./names.js";
 import { isDigest, places } from "./places.js";
 
@@ -60,7 +60,7 @@ export async function readDefinitions(
   problems: Problem[],
   options: { readonly usePack: boolean },
 ): Promise<ReadDocuments> {
-  const pack = options.usePack ? readPack(shelf.home) : new Map<string, ListedTool>();
+  const pack = options.usePack ? readPack<ListedTool>(shelf.home, TOOL_PACK) : new Map<string, ListedTool>();
   const documents = new Map<string, ListedTool>();
   const missing: string[] = [];
   let unpacked = 0;

@@ -18,15 +18,18 @@ import { newestRevision, pastWithTexts, readPast, readSkillTexts } from "./libra
 import type { Logs } from "./logs.js";
 import type { Past } from "./past.js";
 import { isDigest, places } from "./places.js";
+import { readPrepared } from "./prepared.js";
 
 export interface GroundReading {
   readonly ground: Ground;
   readonly past: Past;
+  /** Files of the skills by their digest: what their pack is to hold. */
+  readonly skillTexts: ReadonlyMap<string, string>;
   /** What is worth writing into the caches, so that the next start is quicker. */
-  readonly stale: { readonly pack: boolean; readonly past: boolean };
+  readonly stale: { readonly tools: boolean; readonly skills: boolean; readonly past: boolean };
 }
 
-/** From this many files or revisions read one by one, a cache pays. */
+/** From this many tools, skills or revisions read one by one, a cache pays. */
 const PACK_FROM = 500;
 const PAST_FROM = 8;
 
@@ -38,13 +41,15 @@ export async function readGround(options: {
   readonly problems: readonly Problem[];
   /** False after several crashes in a row: nothing derived is trusted. */
   readonly useCaches: boolean;
+  /** The code that runs: what other code prepared is not taken. Absent: nothing prepared is. */
+  readonly stamp?: string | undefined;
 }): Promise<GroundReading> {
   const { shelf, smalls, logs, useCaches } = options;
   const problems: Problem[] = [...options.problems];
   const manifest = await newestManifest(shelf, problems);
   const revision = await newestRevision(shelf, smalls.lock.value, problems);
   await restoreLock(smalls, revision, problems);
-  const skills = await readSkillTexts(shelf, revision, problems);
+  const { skills, texts, unpacked } = await readSkillTexts(shelf, revision, problems, { usePack: useCaches });
   const { past, behind } = await readPast(shelf, revision, useCaches);
 
   const referred = referredDocuments(manifest, revision?.lock, smalls.holds.value);
@@ -78,9 +83,11 @@ export async function readGround(options: {
       Object.entries(smalls.upstreamSkills.value.upstreams).map(([label, taken]) => [label as UpstreamLabel, taken]),
     ),
     evidence: countEvidence(shelf.home),
+    prepared: useCaches && options.stamp !== undefined ? readPrepared(shelf.home, options.stamp) : new Map(),
     problems,
   };
-  return { ground, past, stale: { pack: definitions.unpacked >= PACK_FROM, past: behind >= PAST_FROM } };
+  const stale = { tools: definitions.unpacked >= PACK_FROM, skills: unpacked >= PACK_FROM, past: behind >= PAST_FROM };
+  return { ground, past, skillTexts: texts, stale };
 }
 
 async function readSamples(shelf: DocumentShelf, problems: Problem[]): Promise<Map<ToolKey, readonly Sample[]>> {

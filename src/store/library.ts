@@ -14,6 +14,7 @@ import { Damage, parseDocument, readText, readWrittenOnce, renderDocument, type 
 import { pastFormat } from "./formats.js";
 import { breathe, fileObject, missingOf, readBytes, readFileObject, textOf, writeOnce } from "./objects.js";
 import { advancePast, type Past } from "./past.js";
+import { readPack, SKILL_PACK } from "./packs.js";
 import { places } from "./places.js";
 
 type Texts = Readonly<Record<string, string>>;
@@ -58,21 +59,48 @@ async function rebuiltRevision(shelf: DocumentShelf, lock: Lock, problems: Probl
 /** Skills read before other work may come in between. */
 const BETWEEN_BREATHS = 64;
 
+export interface ReadSkills {
+  readonly skills: Map<SkillName, Texts>;
+  /** Files by their digest, as the pack is to hold them. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** How many skills were read from files of their own, not from the pack. */
+  readonly unpacked: number;
+}
+
 /** Files of every skill of a revision. Bytes lost from the store are taken back from the skill's folder, if they are the same. */
 export async function readSkillTexts(
   shelf: DocumentShelf,
   record: LibraryRevisionRecord | undefined,
   problems: Problem[],
-): Promise<Map<SkillName, Texts>> {
+  options: { readonly usePack: boolean },
+): Promise<ReadSkills> {
+  const pack = options.usePack ? readPack<string>(shelf.home, SKILL_PACK) : new Map<string, string>();
   const skills = new Map<SkillName, Texts>();
-  let read = 0;
+  const kept = new Map<string, string>();
+  let unpacked = 0;
   for (const [name, digests] of Object.entries(record?.skills ?? {})) {
-    const texts = readTexts(shelf.home, digests) ?? (await healedTexts(shelf, name, digests, problems));
-    if (texts !== undefined) skills.set(name as SkillName, texts);
-    read += 1;
-    if (read % BETWEEN_BREATHS === 0) await breathe();
+    let texts = packedTexts(pack, digests);
+    if (texts === undefined) {
+      texts = readTexts(shelf.home, digests) ?? (await healedTexts(shelf, name, digests, problems));
+      unpacked += 1;
+      if (unpacked % BETWEEN_BREATHS === 0) await breathe();
+    }
+    if (texts === undefined) continue;
+    skills.set(name as SkillName, texts);
+    for (const [path, digest] of Object.entries(digests)) kept.set(digest, texts[path] ?? "");
   }
-  return skills;
+  return { skills, texts: kept, unpacked };
+}
+
+/** Undefined where any of them is not in the pack. */
+function packedTexts(pack: ReadonlyMap<string, string>, digests: Texts): Texts | undefined {
+  const texts: Record<string, string> = {};
+  for (const path in digests) {
+    const text = pack.get(digests[path] ?? "");
+    if (text === undefined) return undefined;
+    texts[path] = text;
+  }
+  return texts;
 }
 
 /** Undefined where any of them is lost. */

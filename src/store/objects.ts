@@ -4,7 +4,7 @@
  * They are written before the commit of the batch that refers to them; without it they are garbage that nothing names.
  */
 import { isUtf8 } from "node:buffer";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { canonicalJson, sha256 } from "../catalog/canonical.js";
@@ -97,7 +97,7 @@ export function textOf(bytes: Buffer): string | undefined {
 
 /** Lower-case hex sha256. */
 export function digestOfBytes(bytes: Buffer): string {
-  return createHash("sha256").update(bytes).digest("hex");
+  return hash("sha256", bytes, "hex");
 }
 
 /** Lets other work in between: reading thousands of files must not keep a call waiting. */

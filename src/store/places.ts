@@ -49,6 +49,8 @@ export const places = {
   cache: "state/cache",
   pastCache: "state/cache/past.json",
   toolPack: "state/cache/tools.pack",
+  skillPack: "state/cache/skills.pack",
+  prepared: "state/cache/prepared.bin",
   /** Bytes of a person that lay where an edit had to write. */
   overwritten: "state/overwritten",
 } as const;

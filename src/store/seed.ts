@@ -8,6 +8,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ensureFolder, unwritable, writeAtomic, type Files } from "../host/files.js";
 import type { StarterHome } from "../host/starter.js";
+import type { SkillName } from "../model/ids.js";
+import { lockFormat, type LockEntry } from "../model/skill.js";
+import { places } from "./places.js";
 
 const CONFIG = "steward.json";
 
@@ -45,4 +48,14 @@ function filesBelow(root: string, below = ""): string[] {
     if (entry.name.startsWith(".")) return [];
     return entry.isDirectory() ? filesBelow(root, path) : entry.isFile() ? [path] : [];
   });
+}
+
+/** What the lock beside the shipped skills says they were verified against. */
+export function shippedLock(home: string): ReadonlyMap<SkillName, LockEntry["verified"]> | undefined {
+  try {
+    const lock = lockFormat.schema.parse(JSON.parse(readFileSync(join(home, places.skillsLock), "utf8")));
+    return new Map(Object.entries(lock.skills).map(([name, entry]) => [name as SkillName, entry.verified]));
+  } catch {
+    return undefined;
+  }
 }

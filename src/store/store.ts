@@ -19,7 +19,7 @@ import { lineageFormat } from "../model/lineage.js";
 import { experienceFormat, NO_CALIBRATION } from "../model/experience.js";
 import { flowsFormat } from "../model/flow.js";
 import { rejectedFormat } from "../model/maintenance.js";
-import type { Ground, Store } from "../model/ports.js";
+import type { Ground, Prepared, Store } from "../model/ports.js";
 import type { Problem } from "../model/problem.js";
 import { patternAnswersFormat } from "../model/sample.js";
 import { lockFormat } from "../model/skill.js";
@@ -33,10 +33,11 @@ import { readGround } from "./ground.js";
 import { writePastCache } from "./library.js";
 import { lockHome, type HomeLock, type LockTimes } from "./lock.js";
 import { openLogs, type LogsOptions } from "./logs.js";
-import { writePack } from "./packs.js";
+import { SKILL_PACK, TOOL_PACK, writePack } from "./packs.js";
 import { keepPast } from "./past.js";
 import { FOLDERS, places } from "./places.js";
 import { planBatch, type Smalls } from "./plan.js";
+import { writePrepared } from "./prepared.js";
 import { createReading } from "./reading.js";
 import { smallDocument } from "./small.js";
 import { sweepTemporary } from "./sweep.js";
@@ -53,6 +54,8 @@ export interface StoreOptions {
   readonly logLimits?: Pick<LogsOptions, "segmentBytes" | "compactionSlack">;
   /** Objects of one batch from which on they are written in bulk. */
   readonly bulkFrom?: number;
+  /** Names the code that runs: what it prepared is kept under it. Absent: nothing prepared is kept or taken. */
+  readonly stamp?: string;
 }
 
 export interface HomeStore extends Store {
@@ -70,6 +73,8 @@ export interface HomeStore extends Store {
   operatorToken(): Promise<string>;
   readTokens(): Promise<Tokens>;
   writeTokens(tokens: Tokens): Promise<void>;
+  /** Keeps what the world prepared for the next start; a failure is told and forgotten. */
+  keepPrepared(prepared: Prepared): Promise<void>;
   /** The home came up well: earlier crashed starts are forgotten. Happens by itself a while after `read`. */
   markReady(): Promise<void>;
 }
@@ -161,14 +166,16 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
   async function read(): Promise<Ground> {
     const found = await recover();
     recovered = Promise.resolve([]);
-    const reading = await readGround({ shelf, smalls, logs, problems: found, useCaches: !safeMode });
+    const reading = await readGround({ shelf, smalls, logs, problems: found, useCaches: !safeMode, stamp: options.stamp });
     const { ground } = reading;
     past.start(reading.past, smalls.lock.value, !reading.stale.past);
     readyTimer ??= setTimeout(() => void markReady().catch(() => undefined), READY_MS).unref();
-    background("forgetting retired episodes", () => logs.forget());
-    if (lock.tookOver) background("sweeping temporary files", () => sweepTemporary(home, files));
-    if (reading.stale.pack) background("packing definitions", () => writePack(home, files, ground.documents));
-    if (reading.stale.past) background("caching earlier skills", () => past.save());
+    void background("forgetting retired episodes", () => logs.forget());
+    if (lock.tookOver) void background("sweeping temporary files", () => sweepTemporary(home, files));
+    const { stale } = reading;
+    if (stale.tools) void background("packing definitions", () => writePack(home, files, TOOL_PACK, ground.documents));
+    if (stale.skills) void background("packing skills", () => writePack(home, files, SKILL_PACK, reading.skillTexts));
+    if (stale.past) void background("caching earlier skills", () => past.save());
     return ground;
   }
 
@@ -179,7 +186,7 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
   function forgetLater(): void {
     const forget = (): void => {
       forgetTimer = undefined;
-      background("forgetting retired episodes", () => logs.forget());
+      void background("forgetting retired episodes", () => logs.forget());
     };
     forgetTimer ??= setTimeout(forget, FORGET_MS).unref();
   }
@@ -197,8 +204,8 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
   };
 
   /** Work that only makes later starts quicker: its failure is told and forgotten. */
-  function background(what: string, run: () => Promise<void>): void {
-    void inTurn(async () => {
+  function background(what: string, run: () => Promise<void>): Promise<void> {
+    return inTurn(async () => {
       if (!closed) await run();
     }).catch((error: unknown) => log.warn(`${what} failed`, { error }));
   }
@@ -237,6 +244,10 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
     markReady,
     settle,
     forget: () => inTurn(() => logs.forget()),
+    async keepPrepared(prepared) {
+      const { stamp } = options;
+      if (stamp !== undefined) await background("keeping what was prepared", () => writePrepared(home, files, stamp, prepared));
+    },
     read: () => inTurn(read),
     persist: (changes) =>
       writing("writing a decision", async () => {

@@ -4,7 +4,7 @@
 import { catalogFrom, emptyCatalog, manifestTools } from "../catalog/version.js";
 import { plannedGraph } from "../graph/graph.js";
 import type { Instant, SkillName } from "../model/ids.js";
-import type { Ground } from "../model/ports.js";
+import type { Ground, Prepared } from "../model/ports.js";
 import type { Skill } from "../model/skill.js";
 import { buildSkillIndex } from "../retrieve/skills.js";
 import { buildToolIndex } from "../retrieve/tools.js";
@@ -12,6 +12,7 @@ import { libraryFrom } from "../skills/library.js";
 import { exposedNames } from "./advance.js";
 import { rememberAll } from "./experience.js";
 import { countingFlows, pruneDefinitions } from "./known.js";
+import { preparedLibrary, preparedSkillIndex, preparedToolIndex } from "./prepared.js";
 import { NO_VECTORS } from "./vectors.js";
 import { emptyKnown, type Known, type World } from "./world.js";
 
@@ -19,7 +20,8 @@ import { emptyKnown, type Known, type World } from "./world.js";
 export function knownFrom(ground: Ground, now: Instant): Known {
   const catalog =
     ground.manifest === undefined ? emptyCatalog : catalogFrom(ground.manifest, manifestTools(ground.manifest, ground.documents));
-  const library = ground.revision === undefined ? emptyKnown.library : libraryFrom(ground.revision, ground.skills);
+  const library =
+    ground.revision === undefined ? emptyKnown.library : libraryFrom(ground.revision, ground.skills, preparedLibrary(ground));
   const known: Known = {
     ...emptyKnown,
     catalog,
@@ -45,16 +47,19 @@ export function knownFrom(ground: Ground, now: Instant): Known {
 }
 
 export function rebuild(ground: Ground, now: Instant): World {
-  return derive(knownFrom(ground, now), new Map(ground.episodes.map((episode) => [episode.episode, episode])));
+  const episodes = new Map(ground.episodes.map((episode) => [episode.episode, episode]));
+  return derive(knownFrom(ground, now), episodes, ground.prepared);
 }
 
-/** Everything derived, from the ground state in memory. */
-export function derive(known: Known, episodes: World["episodes"]): World {
+/** Everything derived, from the ground state in memory; what an earlier run prepared of the same bytes is taken up. */
+export function derive(known: Known, episodes: World["episodes"], prepared: Prepared = new Map()): World {
   const skills = [...known.library.skills.keys()]
     .sort()
     .map((name) => known.library.skills.get(name))
     .filter((skill) => skill !== undefined);
   const isActive = (skill: Skill): boolean => known.standings.get(skill.name as SkillName)?.standing === "active";
+  const active = skills.filter(isActive);
+  const resting = skills.filter((skill) => !isActive(skill));
   return {
     ...known,
     episodes,
@@ -65,9 +70,9 @@ export function derive(known: Known, episodes: World["episodes"]): World {
       links: [...known.lineage.values()],
       flows: countingFlows(known),
     }),
-    toolIndex: buildToolIndex(known.catalog.tools.values()),
-    activeSkills: buildSkillIndex(skills.filter(isActive)),
-    restingSkills: buildSkillIndex(skills.filter((skill) => !isActive(skill))),
+    toolIndex: preparedToolIndex(prepared, known.catalog) ?? buildToolIndex(known.catalog.tools.values()),
+    activeSkills: preparedSkillIndex(prepared, "activeSkills", active) ?? buildSkillIndex(active),
+    restingSkills: preparedSkillIndex(prepared, "restingSkills", resting) ?? buildSkillIndex(resting),
     exposed: exposedNames(known),
     experience: rememberAll(episodes.values()),
     vectors: NO_VECTORS,

@@ -140,6 +140,7 @@ export class MemoryGround {
       patterns: this.patterns,
       upstreamSkills: new Map(this.upstreamSkills),
       evidence: this.evidence.size,
+      prepared: new Map(),
       problems: [],
     };
   }

@@ -4,10 +4,12 @@ import { exportGraph } from "../../src/graph/export.js";
 import { Fault } from "../../src/model/fault.js";
 import type { Event } from "../../src/model/event.js";
 import type { SkillName } from "../../src/model/ids.js";
+import type { Prepared } from "../../src/model/ports.js";
 import { searchSkills } from "../../src/retrieve/skills.js";
 import { searchTools } from "../../src/retrieve/tools.js";
 import { advance } from "../../src/world/advance.js";
 import { decide } from "../../src/world/decide.js";
+import { preparationsOf } from "../../src/world/prepared.js";
 import { derive, rebuild } from "../../src/world/rebuild.js";
 import { computeStandings } from "../../src/world/standings.js";
 import { emptyKnown, type World } from "../../src/world/world.js";
@@ -115,6 +117,11 @@ function faceOf(world: World): unknown {
   };
 }
 
+/** What a run leaves of its world for the next, through the bytes that a home keeps it in. */
+function preparedOf(world: World): Prepared {
+  return new Map(preparationsOf(world, 0).map(([name, make]) => [name, new Uint8Array(make() ?? [])]));
+}
+
 describe("laws of the world", () => {
   it("advancing one event at a time answers like rebuilding from the ground state", { timeout: 120_000 }, async () => {
     await fc.assert(
@@ -131,6 +138,36 @@ describe("laws of the world", () => {
       { numRuns: RUNS },
     );
   });
+
+  it(
+    "what an earlier run prepared makes the same world, whatever moved since, and is taken where nothing did",
+    { timeout: 120_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(stepArbitrary, { minLength: 1, maxLength: 25 }), fc.nat(25), async (steps, until) => {
+          const play = new Play();
+          await play.start();
+          let prepared: Prepared = new Map();
+          for (const [at, step] of steps.entries()) {
+            if (at === Math.min(until, steps.length - 1)) prepared = preparedOf(play.world);
+            await play.step(step);
+          }
+          for (const kept of [prepared, preparedOf(play.world)]) {
+            const again = rebuild({ ...play.ground.read(), prepared: kept }, play.world.now);
+            const plain = rebuild(play.ground.read(), play.world.now);
+            expect(faceOf(again)).toEqual(faceOf(plain));
+            expect([...again.library.skills]).toEqual([...plain.library.skills]);
+            const isTaken = kept !== prepared;
+            if (isTaken)
+              expect([again.toolIndex.operations, again.activeSkills.operations, again.restingSkills.operations]).toEqual([
+                0, 0, 0,
+              ]);
+          }
+        }),
+        { numRuns: Math.ceil(RUNS / 3) },
+      );
+    },
+  );
 
   it("no order of events leaves a standing other than the present ground state says", { timeout: 120_000 }, async () => {
     await fc.assert(
