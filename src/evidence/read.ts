@@ -5,7 +5,7 @@
  * Speaks: text in, recorded episodes and problems out. Nothing that cannot be read is dropped in silence.
  * Never: files, catalogs, or deciding which tool a name means (names.ts).
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
+import { isJsonObject, kindInWords, type JsonObject, type JsonValue } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import type { RecordedEpisode } from "../model/recorded.js";
 import type { LogContext, LogFormat } from "./format.js";
@@ -39,11 +39,17 @@ export function readLog(
 ): Reading {
   const { where } = options;
   const problems: Problem[] = [];
-  const { documents, torn } = documentsOf(text);
-  const lines = { read: documents.length, torn };
-  if (torn > 0) {
-    const total = documents.length + torn;
-    problems.push({ code: "log-lines-torn", where, text: `${torn} of ${total} lines are no JSON and are left out.` });
+  const { documents, torn, others } = documentsOf(text);
+  const lines = { read: documents.length, torn: torn.length + others.length };
+  const total = documents.length + lines.torn;
+  if (torn.length > 0) {
+    const said = `${torn.length} of ${total} lines are no JSON and are left out (${placesOf(torn)}).`;
+    problems.push({ code: "log-lines-torn", where, text: said });
+  }
+  if (others.length > 0) {
+    const [{ kind, at }] = others as [Other];
+    const said = `${others.length} of ${total} entries are no JSON object and are left out: ${at} is ${kind}.`;
+    problems.push({ code: "log-entries-odd", where, text: said });
   }
   const known = LOG_FORMATS.map(({ name }) => name).join(", ");
   const format =
@@ -51,13 +57,13 @@ export function readLog(
       ? LOG_FORMATS.find((one) => documents.length > 0 && one.recognises(documents))
       : LOG_FORMATS.find((one) => one.name === options.format);
   if (format === undefined) {
-    const text =
+    const why =
       options.format !== undefined
         ? `There is no log format "${options.format}"; there are ${known}.`
         : documents.length === 0
-          ? "It has no JSON in it: neither one document nor one a line."
+          ? emptyText(text, others)
           : `It is not known which program wrote it; name one of ${known} (--format).`;
-    return { format: undefined, episodes: [], problems: [...problems, { code: "log-unknown", where, text }], lines };
+    return { format: undefined, episodes: [], problems: [...problems, { code: "log-unknown", where, text: why }], lines };
   }
   const context: LogContext = { where, verdicts: options.verdicts ?? new Map(), note: (problem) => void problems.push(problem) };
   const episodes = format.read(documents, context);
@@ -66,24 +72,50 @@ export function readLog(
   return { format: format.name, episodes, problems, lines };
 }
 
-/** One JSON document, an array of them, or one a line. Lines that are no object are torn. */
-function documentsOf(text: string): { documents: JsonObject[]; torn: number } {
+/** JSON that is no object, and where it stands. */
+interface Other {
+  readonly kind: string;
+  readonly at: string;
+}
+
+/** One JSON document, an array of them, or one a line. `torn`: numbers of the lines that are no JSON. */
+function documentsOf(text: string): { documents: JsonObject[]; torn: number[]; others: Other[] } {
   const plain = text.startsWith("\uFEFF") ? text.slice(1) : text;
   const whole = parsed(plain);
-  if (isJsonObject(whole)) return { documents: [whole], torn: 0 };
-  if (Array.isArray(whole)) {
-    const documents = whole.filter(isJsonObject);
-    return { documents, torn: whole.length - documents.length };
-  }
+  if (isJsonObject(whole)) return { documents: [whole], torn: [], others: [] };
   const documents: JsonObject[] = [];
-  let torn = 0;
-  for (const line of plain.split("\n")) {
-    if (line.trim() === "") continue;
-    const value = parsed(line);
+  const torn: number[] = [];
+  const others: Other[] = [];
+  const take = (value: JsonValue, at: string): void => {
     if (isJsonObject(value)) documents.push(value);
-    else torn += 1;
-  }
-  return { documents, torn };
+    else others.push({ kind: kindInWords(value), at });
+  };
+  if (Array.isArray(whole)) whole.forEach((value, n) => take(value, `entry ${n + 1}`));
+  else if (whole !== undefined) take(whole, "the whole of it");
+  else
+    for (const [n, line] of plain.split("\n").entries()) {
+      if (line.trim() === "") continue;
+      const value = parsed(line);
+      if (value === undefined) torn.push(n + 1);
+      else take(value, `line ${n + 1}`);
+    }
+  return { documents, torn, others };
+}
+
+/** Line numbers told of; the rest are counted by the sentence. */
+const LINES_TOLD = 5;
+
+function placesOf(lines: readonly number[]): string {
+  return `line ${lines.slice(0, LINES_TOLD).join(", ")}${lines.length > LINES_TOLD ? ", …" : ""}`;
+}
+
+/** Nothing that could be an episode is in it: what was expected, and what came. */
+function emptyText(text: string, others: readonly Other[]): string {
+  const expected = "Expected is a JSON object, a list of objects, or one object a line";
+  if (text.trim() === "") return `${expected}; it is empty.`;
+  const [other] = others;
+  if (other !== undefined) return `${expected}; ${other.at} is ${other.kind}.`;
+  return /^\uFEFF?\s*\[\s*\]\s*$/.test(text) ? `${expected}; it is an empty list.` : `${expected}; no line of it is JSON.`;
 }
 
 function parsed(text: string): JsonValue | undefined {

@@ -3,7 +3,7 @@
  */
 import { diffTool } from "../catalog/drift.js";
 import { judge, levelOf } from "../catalog/level.js";
-import type { Usage } from "../model/drift.js";
+import type { Level, Usage } from "../model/drift.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 import type { ToolKey } from "../model/ids.js";
 import type { Skill } from "../model/skill.js";
@@ -24,15 +24,23 @@ export function newRequired(skill: Skill, from: ToolKey, to: Tool, mapping: Mapp
 
 /** True where the typed difference of (old input + fixed arguments) to the new input breaks nothing the skill uses. */
 export function mapsSafely(skill: Skill, verified: Tool, to: Tool, mapping: Mapping): boolean {
+  return unsafeIn(skill, verified, to, mapping).length === 0;
+}
+
+/** What of that difference may break the skill, a text each. */
+export function unsafeIn(skill: Skill, verified: Tool, to: Tool, mapping: Mapping): string[] {
   const usage = usageOf(skill, verified.key);
   const mapped: Usage = {
     params: [...usage.params.map((param) => renamed(param, mapping)), ...Object.keys(mapping.fixedArguments)],
     reads: usage.reads.map((read) => renamed(read, mapping)),
     recorded: [],
   };
-  const { level } = judge(translate(verified, to, mapping), to, mapped);
-  return level !== "breaking" && level !== "safety";
+  return judge(translate(verified, to, mapping), to, mapped)
+    .reasons.filter(mayBreak)
+    .map(({ text }) => text);
 }
+
+const mayBreak = ({ level }: { readonly level: Level }): boolean => level === "breaking" || level === "safety";
 
 /** The old tool as it would look under its successor's name: parameters renamed, fixed arguments required constants. */
 function translate(old: Tool, to: Tool, mapping: Mapping): Tool {
@@ -44,15 +52,12 @@ function translate(old: Tool, to: Tool, mapping: Mapping): Tool {
   return { ...old, key: to.key, name: to.name, inputSchema };
 }
 
-/**
- * Renamed and newly required parameters of a tool that stayed; undefined where the skill breaks for another reason, which no
- * mechanical edit mends.
- */
+/** Renamed and newly required parameters of a tool that stayed; a text where the skill breaks for a reason that no mechanical edit mends. */
 export function movedParameters(
   skill: Skill,
   verified: Tool,
   present: Tool,
-): { renamed: Map<string, string>; added: string[] } | undefined {
+): { renamed: Map<string, string>; added: string[] } | string {
   const usage = usageOf(skill, present.key);
   const renamedTo = new Map<string, string>();
   const added: string[] = [];
@@ -67,7 +72,7 @@ export function movedParameters(
       !change.field.includes(".")
     )
       added.push(change.field);
-    else return undefined;
+    else return change.text;
   }
   return { renamed: renamedTo, added };
 }

@@ -9,6 +9,8 @@ import type { Tool } from "../model/tool.js";
 export interface PresentCall {
   readonly tool: Tool;
   readonly args: JsonObject;
+  /** Parameters that the takeover sets to a constant: no run chose them. */
+  readonly fixed: ReadonlySet<string>;
   /** Top-level parameter → the earlier call it was taken from, and the field there (dotted, `[]` for items). */
   readonly from: ReadonlyMap<string, { readonly seq: number; readonly field: string }>;
 }
@@ -27,14 +29,15 @@ export function presentCall(
   const key = line.tool as ToolKey;
   const args = isJsonObject(line.args) ? line.args : {};
   const present = around.tools.get(key);
-  if (present !== undefined) return { tool: present, args, from: sourcesOf(line, args, {}) };
+  if (present !== undefined) return { tool: present, args, fixed: new Set(), from: sourcesOf(line, args, {}) };
   const next = takeover(around, key, around.links);
   const [only, ...more] = next?.to ?? [];
   const tool = only === undefined || more.length > 0 ? undefined : around.tools.get(only);
   if (tool !== undefined && around.held?.has(tool.key) === true) return undefined;
   if (next === undefined || tool === undefined || (level === "certain" && next.level !== "certain")) return undefined;
   const renamed = Object.fromEntries(Object.entries(args).map(([name, value]) => [next.params[name] ?? name, value]));
-  return { tool, args: { ...renamed, ...next.fixedArguments }, from: sourcesOf(line, args, next.params) };
+  const fixed = new Set(Object.keys(next.fixedArguments));
+  return { tool, args: { ...renamed, ...next.fixedArguments }, fixed, from: sourcesOf(line, args, next.params) };
 }
 
 /**

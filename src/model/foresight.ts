@@ -8,7 +8,7 @@
 import type { Drift, Level } from "./drift.js";
 import type { JsonValue } from "./json.js";
 import type { LineageLink } from "./lineage.js";
-import type { MaintenanceReport } from "./maintenance.js";
+import type { MaintenanceOutcomes } from "./maintenance.js";
 import type { Provenance, Tier } from "./skill.js";
 import type { Standing } from "./standing.js";
 
@@ -78,5 +78,5 @@ export interface Foresight {
   }[];
   /** Every skill that the change would touch, and those that rest already; the worst first. */
   readonly skills: readonly ForeseenSkill[];
-  readonly maintenance: Pick<MaintenanceReport, "applied" | "proposed" | "refused">;
+  readonly maintenance: MaintenanceOutcomes;
 }

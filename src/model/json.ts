@@ -21,6 +21,14 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** What a value is, in words for people: what came where something else was expected. */
+export function kindInWords(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (value === null || typeof value === "boolean") return String(value);
+  return typeof value === "string" ? "a text" : typeof value === "number" ? "a number" : "an object";
+}
+
 /** True where objects and lists stand in each other more than `levels` deep. It goes no deeper than that itself, so that it can guard what does. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;

@@ -56,12 +56,17 @@ export const reportFormat = defineFormat({
     /** Library revision after the run (equal to basis.library where nothing was applied). */
     library: z.int(),
     applied: z.array(editSchema.extend({ evidence: z.array(z.string()), difference: z.string().optional() })),
+    /** Looked at and left as it is (`keep`), or not worth an edit (`skip`, remembered). */
+    skipped: z.array(editSchema.extend({ evidence: z.array(z.string()) })).optional(),
     proposed: z.array(editSchema.extend({ evidence: z.array(z.string()), difference: z.string().optional() })),
     refused: z.array(editSchema.extend({ findings: z.array(z.string()) })),
     revived: z.array(z.string()),
     /** Skills that a changed schema would have put to rest or under review, and whose recorded calls fit it. */
     safeByUsage: z.array(z.string()).optional(),
-    stillInactive: z.array(z.object({ skill: z.string(), reason: z.string() })),
+    /** Every skill that rests after the run: why, what the run tried, and what a person can do about it. */
+    stillInactive: z.array(
+      z.object({ skill: z.string(), reason: z.string(), tried: z.string().optional(), way: z.string().optional() }),
+    ),
     /** Proposed takeovers that were looked at in this run. */
     lineage: z.array(lineageLookSchema).optional(),
     /** What was looked at and not acted on, in words. */
@@ -72,6 +77,22 @@ export const reportFormat = defineFormat({
   },
 });
 export type MaintenanceReport = z.infer<typeof reportFormat.schema>;
+/** What became of the edits of a run, each in one list. */
+export type MaintenanceOutcomes = Pick<MaintenanceReport, "applied" | "proposed" | "refused"> & {
+  readonly skipped: NonNullable<MaintenanceReport["skipped"]>;
+};
+
+/** Edits of runs by what became of them. */
+export const maintenanceTallySchema = z.object({
+  runs: z.int(),
+  applied: z.int(),
+  skipped: z.int(),
+  proposed: z.int(),
+  refused: z.int(),
+});
+export type MaintenanceTally = z.infer<typeof maintenanceTallySchema>;
+/** Every outcome of an edit; each is counted by itself. */
+export const EDIT_OUTCOMES = ["applied", "skipped", "proposed", "refused"] as const;
 
 /** `frozen` changes nothing and says what rules would do: no model is asked, no report is kept. */
 export const MAINTENANCE_MODES = ["incremental", "rebuild", "frozen"] as const;
@@ -108,6 +129,8 @@ export const maintenanceComparisonSchema = z.object({
     z.object({
       mode: z.enum(MAINTENANCE_MODES),
       edits: z.array(editSchema.pick({ kind: true, skill: true, cause: true })),
+      /** Looked at and left. */
+      skipped: z.int(),
       proposed: z.int(),
       refused: z.int(),
       /** `used`: what the run spent; questions that were answered before cost nothing again. */

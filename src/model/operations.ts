@@ -29,6 +29,7 @@ import type {
   MaintenanceProgress,
   MaintenanceReport,
   MaintenanceRun,
+  MaintenanceTally,
 } from "./maintenance.js";
 import type { CallOptions, ManagerStatus, UpstreamStatus } from "./ports.js";
 import type { Problem } from "./problem.js";
@@ -175,6 +176,8 @@ export interface Health {
   readonly problems: readonly Problem[];
   /** `fine`: false where somebody should look at what `vectors` says. */
   readonly retrieval: { readonly vectors: string; readonly fine: boolean };
+  /** Of runs that were no dry ones, since the daemon started. */
+  readonly maintenance: MaintenanceTally;
   /** Who decides views and edits. */
   readonly manager: ManagerStatus;
 }

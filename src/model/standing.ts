@@ -14,6 +14,8 @@ export const reasonSchema = z.object({
   rule: z.string(),
   level: z.enum(["compatible", "review", "dangerous", "unknown", "breaking", "safety"]),
   text: z.string(),
+  /** What a person can do about it, in a sentence that names the command; absent where only the upstream can. */
+  way: z.string().optional(),
 });
 export type StandingReason = z.infer<typeof reasonSchema>;
 
@@ -24,6 +26,7 @@ export const standingSchema = z.object({
   needsReview: z.boolean(),
   /** True where recorded arguments were validated and nothing else fired. */
   safeByUsage: z.boolean().optional(),
+  /** Of a resting skill first what it rests for and a person can do something about, then what else it rests for, then the rest. */
   reasons: z.array(reasonSchema),
   /** When this standing (the active/inactive word) began. */
   since: z.string(),

@@ -7,6 +7,7 @@
  * Never: wire forms; deciding what an event means.
  */
 import type { CatalogPin } from "../model/catalog.js";
+import type { MaintenanceTally } from "../model/maintenance.js";
 import type { Caller, UpstreamAnnouncement } from "../model/operations.js";
 import type { Chance, Clock, Manager, Store, Upstreams } from "../model/ports.js";
 import type { Episode } from "../model/episode.js";
@@ -54,6 +55,8 @@ export interface DeskMemory {
   readonly turns: Map<string, Promise<unknown>>;
   /** Maintenance runs under way, oldest first. */
   readonly runs: Map<string, Running>;
+  /** What became of the edits of runs so far. */
+  tally: MaintenanceTally;
   /** The skill folders as they were looked at last: what they were, and why some of them were not taken up. */
   readonly folders: { seen: string; refused: readonly Problem[] };
   /** Kept whole results by id with the principal whose call made them, oldest first. */
@@ -72,6 +75,7 @@ export function createMemory(): DeskMemory {
     turns: new Map(),
     results: new Map(),
     runs: new Map(),
+    tally: { runs: 0, applied: 0, skipped: 0, proposed: 0, refused: 0 },
     folders: { seen: "", refused: [] },
   };
 }

@@ -34,6 +34,7 @@ export function healthOf(desk: Desk, reach?: Reach): Health {
       [...desk.problems(), ...[...world.intake.values()].flat(), ...desk.memory.folders.refused],
       reach,
     ),
+    maintenance: { ...desk.memory.tally },
     retrieval: { vectors: desk.embedder.status(), fine: desk.embedder.isFine() },
     manager: desk.manager.status(),
   };

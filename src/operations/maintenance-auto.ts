@@ -69,10 +69,10 @@ export function keepMaintained(options: {
       failures = 0;
       // What is still due after a run that succeeded waits for a person, or for the ground to move.
       done = basisOf(steward.world());
-      const { applied, proposed, refused } = report;
+      const { applied, skipped = [], proposed, refused } = report;
       log(
         "info",
-        `maintenance ran by itself: ${applied.length} applied, ${proposed.length} proposed, ${refused.length} refused`,
+        `maintenance ran by itself: ${applied.length} applied, ${skipped.length} skipped, ${proposed.length} proposed, ${refused.length} refused`,
         {
           report: report.id,
         },

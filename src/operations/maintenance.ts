@@ -4,11 +4,13 @@ import type { Evidence } from "../model/episode.js";
 import type { ToolKey } from "../model/ids.js";
 import { Fault } from "../model/fault.js";
 import {
+  EDIT_OUTCOMES,
   MAINTENANCE_MODES,
   type MaintenanceComparison,
   type MaintenanceOptions,
   type MaintenanceReport,
   type MaintenanceRun,
+  type MaintenanceTally,
   type ModeOutcome,
   type ProposedEdit,
 } from "../model/maintenance.js";
@@ -40,8 +42,15 @@ export function maintain(desk: Desk, options: MaintenanceOptions, tell?: Tell): 
     step("library", 0, 1);
     if (isFrozen) return { ...outlookOf(world, { ...event, dryRun: true }).report, mode: "frozen" };
     const answer = await desk.steward.post(event);
-    return answer["report"] as unknown as MaintenanceReport;
+    const report = answer["report"] as unknown as MaintenanceReport;
+    if (!options.dryRun) desk.memory.tally = counted(desk.memory.tally, report);
+    return report;
   });
+}
+
+function counted(tally: MaintenanceTally, report: MaintenanceReport): MaintenanceTally {
+  const sums = EDIT_OUTCOMES.map((outcome) => [outcome, tally[outcome] + (report[outcome] ?? []).length] as const);
+  return { ...tally, ...Object.fromEntries(sums), runs: tally.runs + 1 };
 }
 
 /** A name that neither a skill nor a proposal has accepts nothing: it is told before anything is applied. */
@@ -72,6 +81,7 @@ export async function compareModes(desk: Desk, tell?: Tell): Promise<Maintenance
     modes.push({
       mode,
       edits: isFrozen ? [] : report.applied.map(({ kind, skill, cause }) => ({ kind, skill, cause })),
+      skipped: isFrozen ? 0 : (report.skipped ?? []).length,
       proposed: isFrozen ? 0 : report.proposed.length,
       refused: isFrozen ? 0 : report.refused.length,
       tokens: report.tokens,
@@ -130,7 +140,7 @@ async function propose(
     : await lookAtLineage(desk, world, proofs, at, prober);
   const judged = { ...world, lineage: looks.lineage };
   const spent = { tokens: looks.tokens, ms: desk.clock.elapsedMs() - begunMs };
-  const input = { ...maintenanceInput(judged, mode, at, proofs), spent };
+  const input = { ...maintenanceInput(judged, mode, at, proofs, accept), spent };
   step("edits", 0, input.due.length);
   const { edits: proposed, tokens } = isFrozen
     ? { edits: proposeByRules(input), tokens: { used: 0, rebuildEstimate: 0 } }
@@ -260,7 +270,7 @@ function citedBy(edits: readonly ProposedEdit[], proofs: readonly Proof[]): Map<
 }
 
 export async function listReports(desk: Desk): Promise<MaintenanceReport[]> {
-  return [...(await desk.store.listReports())].sort((a, b) => (a.at < b.at ? 1 : -1));
+  return [...(await desk.store.listReports())].map(skipsApart).sort((a, b) => (a.at < b.at ? 1 : -1));
 }
 
 export async function readReport(desk: Desk, id: string, tell?: Tell): Promise<MaintenanceRun> {
@@ -268,5 +278,16 @@ export async function readReport(desk: Desk, id: string, tell?: Tell): Promise<M
   if (running !== undefined) return follow(running, tell);
   const report = await desk.store.readReport(id);
   if (report === undefined) throw new Fault("report-unknown", `There is no maintenance run ${id}.`);
-  return report;
+  return skipsApart(report);
+}
+
+/** Reports written before looks without an edit were told apart have them among what was applied. */
+function skipsApart(report: MaintenanceReport): MaintenanceReport {
+  if (report.skipped !== undefined) return report;
+  const isLook = ({ kind }: { readonly kind: string }): boolean => kind === "skip" || kind === "keep";
+  return {
+    ...report,
+    applied: report.applied.filter((edit) => !isLook(edit)),
+    skipped: report.applied.filter(isLook),
+  };
 }

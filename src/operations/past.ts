@@ -12,6 +12,7 @@ import { compactSignature } from "../provision/signature.js";
 import { searchTools } from "../retrieve/tools.js";
 import { derive, knownFrom } from "../world/rebuild.js";
 import { computeStandings } from "../world/standings.js";
+import { withoutWays } from "../world/ways.js";
 import { emptyHolds, isOffered, type World } from "../world/world.js";
 import { readManifest } from "./versions.js";
 import type { Desk } from "./desk.js";
@@ -70,7 +71,8 @@ async function travel(desk: Desk, present: World, version: number): Promise<Worl
     problems: [],
   };
   const known = { ...knownFrom(ground, manifest.time), policy: present.policy, prefixes: present.prefixes };
-  return derive({ ...known, standings: computeStandings(known, known.library.skills.keys()) }, new Map());
+  const standings = [...computeStandings(known, known.library.skills.keys())];
+  return derive({ ...known, standings: new Map(standings.map(([name, one]) => [name, withoutWays(one)])) }, new Map());
 }
 
 const SEARCH_LIMIT = 10;

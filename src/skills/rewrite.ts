@@ -262,7 +262,8 @@ function rewriteSteps(lines: readonly string[], skill: Skill, change: ToolRewrit
 /** A step that names the tool outside the call sentence is only rewritten where names alone change. */
 function checkPlainMention(text: string, change: ToolRewrite): void {
   const renames = Object.entries(change.params).some(([old, now]) => old !== now);
-  if (change.to.length > 1 || renames || Object.keys(change.fixedArguments).length > 0) {
+  // What is fixed is written behind the name.
+  if (change.to.length > 1 || renames) {
     throw new NotExact(`the step \`${text.slice(0, 60)}\` does not say its arguments in the form that can be edited`);
   }
 }

@@ -178,6 +178,8 @@ export function applyWrites(
 export function decideSkillPinned(draft: Draft, event: Of<"skill-pinned">): void {
   requireSkill(draft.known, event.skill);
   put(draft, { kind: "pinned", skill: event.skill, pin: event.pinned ? { at: event.at, by: event.by } : undefined });
+  // What can be done about a resting skill, and whether a known contract wakes it, is another thing now.
+  settleStandings(draft, { skills: [event.skill] });
 }
 
 /**

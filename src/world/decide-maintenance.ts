@@ -17,9 +17,10 @@ import { hearLineage } from "./decide-lineage.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
 import { dependants, heldTools } from "./known.js";
-import { dueSkills } from "./due.js";
+import { dueSkills, maintenanceInput, rejectedFor } from "./due.js";
 import { undoesRevert } from "./reverts.js";
 import { putRevision, type SkillWrite } from "./revise.js";
+import { stillResting } from "./still-resting.js";
 
 type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
 type Applied = MaintenanceReport["applied"][number];
@@ -29,12 +30,24 @@ export function decideMaintenanceProposed(draft: Draft, event: Of<"maintenance-p
   const before = draft.known;
   const moved = event.basis.catalog !== before.catalog.version || event.basis.library !== before.library.revision;
   const heard = hearLineage(draft, event);
-  const { accepted, proposed, refused } = sortOut(draft, event, moved, [...heard.lineage.values()]);
+  const sorted = sortOut(draft, event, moved, [...heard.lineage.values()]);
+  const { accepted, refused, trial } = withoutStillborn(draft, event, sorted);
   const due = dueSkills(before, event.mode).length;
-  const applied: Applied[] = [];
-  for (const edit of accepted) applied.push(shown(draft, edit));
-  // A gate's refusal is remembered; an edit that only came too late is not.
-  if (!event.dryRun) applyAccepted(draft, event, accepted, moved ? [] : refused.filter(isFinal));
+  const edited: Applied[] = accepted.map((edit) => shown(draft, edit));
+  if (!event.dryRun) {
+    draft.known = trial.known;
+    draft.changes.push(...trial.changes);
+    draft.effects.push(...trial.effects);
+    // A gate's refusal is remembered; an edit that only came too late is not.
+    remember(draft, event.at, accepted, moved ? [] : refused.filter(isFinal));
+  }
+  const outcomes = {
+    applied: edited.filter(writes),
+    skipped: edited.filter((edit) => !writes(edit)),
+    proposed: sorted.proposed.map((edit) => shown(draft, edit)),
+    refused,
+  };
+  const input = maintenanceInput({ ...draft.known, lineage: heard.lineage }, event.mode, event.at);
   const report: MaintenanceReport = {
     format: "maintenance-report/1",
     id: event.id,
@@ -43,14 +56,10 @@ export function decideMaintenanceProposed(draft: Draft, event: Of<"maintenance-p
     dryRun: event.dryRun,
     basis: { ...event.basis },
     library: draft.known.library.revision,
-    applied,
-    proposed: proposed.map((edit) => shown(draft, edit)),
-    refused,
+    ...outcomes,
     revived: revivedSince(draft),
     safeByUsage: safeByUsage(draft),
-    stillInactive: [...draft.known.standings]
-      .filter(([, standing]) => standing.standing === "inactive")
-      .map(([skill, standing]) => ({ skill, reason: standing.reasons[0]?.text ?? standing.because ?? "" })),
+    stillInactive: stillResting(draft.known, input, { ...outcomes, dryRun: event.dryRun }),
     ...(heard.looks.length === 0 ? {} : { lineage: [...heard.looks] }),
     ...(event.notes === undefined || event.notes.length === 0 ? {} : { notes: [...event.notes] }),
     tokens: { ...event.tokens },
@@ -60,12 +69,44 @@ export function decideMaintenanceProposed(draft: Draft, event: Of<"maintenance-p
   draft.answer = { report: report as unknown as JsonValue };
 }
 
-function sortOut(
+/** Is it an edit, rather than a look that left everything as it was? */
+function writes({ kind }: Pick<EditRecord, "kind">): boolean {
+  return kind !== "skip" && kind !== "keep";
+}
+
+/**
+ * A skill that would rest from its first moment is not added: what it stands on is held, away or at rest, and it is learnt once that
+ * stands again. Tried on a draft of its own; without one skill another may have nothing to build on, so it is tried again.
+ */
+function withoutStillborn(
   draft: Draft,
   event: Of<"maintenance-proposed">,
-  moved: boolean,
-  links: readonly LineageLink[],
-): { accepted: ProposedEdit[]; proposed: ProposedEdit[]; refused: Refused[] } {
+  { accepted, refused }: Pick<Sorted, "accepted" | "refused">,
+): Pick<Sorted, "accepted" | "refused"> & { readonly trial: Draft } {
+  const trial: Draft = { ...draft, changes: [], effects: [] };
+  applyAccepted(trial, event, accepted);
+  const stillborn = accepted.flatMap((edit): Refused[] => {
+    const standing = edit.kind === "add" ? trial.known.standings.get(edit.skill) : undefined;
+    if (standing?.standing !== "inactive") return [];
+    const why = standing.reasons[0]?.text ?? standing.because ?? "";
+    return [{ ...record(edit), findings: [`${STILLBORN} ${why}`] }];
+  });
+  if (stillborn.length === 0) return { accepted, refused, trial };
+  const names = new Set(stillborn.map((edit) => edit.skill));
+  const others = accepted.filter((edit) => !names.has(edit.skill) || edit.kind !== "add");
+  return withoutStillborn(draft, event, { accepted: others, refused: [...refused, ...stillborn] });
+}
+
+/** How the finding begins that an added skill could not be used. */
+const STILLBORN = "It would rest as soon as it is added, and is looked at again in the next run:";
+
+interface Sorted {
+  readonly accepted: ProposedEdit[];
+  readonly proposed: ProposedEdit[];
+  readonly refused: Refused[];
+}
+
+function sortOut(draft: Draft, event: Of<"maintenance-proposed">, moved: boolean, links: readonly LineageLink[]): Sorted {
   const accepted: ProposedEdit[] = [];
   const proposed: ProposedEdit[] = [];
   const refused: Refused[] = [];
@@ -92,9 +133,11 @@ function sortOut(
 
 const REVERTED = "A person reverted this skill to the text it has, so this waits for a person's word: accept it, or leave it.";
 
-/** A refusal that only says what an edit builds on is not there (yet), or waits for a person, is not the edit's own fault. */
+/** A refusal that only says what an edit builds on is not there (yet), rests or waits for a person, is not the edit's own fault. */
 function isFinal(refused: Refused): boolean {
-  return !refused.findings.every((finding) => finding.startsWith(USES_MISSING) || finding.endsWith(TOOL_HELD));
+  return !refused.findings.every(
+    (finding) => finding.startsWith(USES_MISSING) || finding.endsWith(TOOL_HELD) || finding.startsWith(STILLBORN),
+  );
 }
 
 function gateContext(
@@ -108,19 +151,14 @@ function gateContext(
     held: heldTools(draft.known),
     pinned: new Set(draft.known.pinned.keys()),
     provenance: (skill) => draft.known.library.lock.skills[skill]?.provenance,
-    rejected: new Set(draft.known.rejected.keys()),
+    rejected: rejectedFor(draft.known, event.accept),
     recorded: (digest) => event.recorded?.get(digest),
     departed: draft.known.catalog.departed,
     links,
   };
 }
 
-function applyAccepted(
-  draft: Draft,
-  event: Of<"maintenance-proposed">,
-  accepted: readonly ProposedEdit[],
-  remembered: readonly Refused[],
-): void {
+function applyAccepted(draft: Draft, event: Of<"maintenance-proposed">, accepted: readonly ProposedEdit[]): void {
   const writes: SkillWrite[] = [];
   const notes: EditRecord[] = [];
   for (const edit of accepted) {
@@ -136,15 +174,6 @@ function applyAccepted(
       edit: record(edit),
     });
   }
-  const skipped = accepted
-    .filter((edit) => edit.kind === "skip")
-    .map((edit) => ({ ...record(edit), findings: ["not worth an edit"] }));
-  const set = new Map(
-    [...remembered, ...skipped].map(
-      (edit) => [edit.signature, { skill: edit.skill, why: edit.findings.join(" "), at: event.at }] as const,
-    ),
-  );
-  if (set.size > 0) put(draft, { kind: "rejected", set });
   if (writes.length === 0) return;
   const written = putRevision(draft, {
     cause: `maintenance ${event.id} (${event.mode})`,
@@ -154,6 +183,17 @@ function applyAccepted(
   });
   settleStandings(draft, { skills: dependants(draft.known, written) });
   draft.effects.push({ kind: "announce-skills" });
+}
+
+/** What was refused or skipped is not proposed again. */
+function remember(draft: Draft, at: string, accepted: readonly ProposedEdit[], refused: readonly Refused[]): void {
+  const skipped = accepted
+    .filter((edit) => edit.kind === "skip")
+    .map((edit) => ({ ...record(edit), findings: ["not worth an edit"] }));
+  const set = new Map(
+    [...refused, ...skipped].map((edit) => [edit.signature, { skill: edit.skill, why: edit.findings.join(" "), at }] as const),
+  );
+  if (set.size > 0) put(draft, { kind: "rejected", set });
 }
 
 function revivedSince(draft: Draft): string[] {

@@ -33,12 +33,19 @@ function verifiedTools(known: Known, name: SkillName): ReadonlyMap<ToolKey, Tool
   return result;
 }
 
-/** Everything a manager may look at to propose edits. */
+/** Signatures not to be proposed again. Of a skill that a person accepts by its name, everything is judged again: they looked at it. */
+export function rejectedFor(known: Known, accept: readonly string[]): ReadonlySet<string> {
+  const again = new Set(accept);
+  return new Set([...known.rejected].filter(([, { skill }]) => !again.has(skill)).map(([signature]) => signature));
+}
+
+/** Everything a manager may look at to propose edits. `accept`: skills whose proposals a person takes. */
 export function maintenanceInput(
   known: Known,
   mode: "incremental" | "rebuild",
   at: string,
   proofs: readonly Proof[] = [],
+  accept: readonly string[] = [],
 ): MaintenanceInput {
   return {
     mode,
@@ -52,7 +59,7 @@ export function maintenanceInput(
       Object.entries(known.holds.approved).flatMap(([key, { measure }]) => (measure?.predecessor === undefined ? [] : [key])),
     ),
     skills: known.library.skills,
-    rejected: new Set(known.rejected.keys()),
+    rejected: rejectedFor(known, accept),
     pinned: new Set(known.pinned.keys()),
     proofs,
     planning: known.policy.maintainPlanning,

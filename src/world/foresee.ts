@@ -20,6 +20,7 @@ import { CONTRACT_PATH } from "../skills/contract.js";
 import { advance } from "./advance.js";
 import { decide } from "./decide.js";
 import { verifiedTool } from "./standings.js";
+import { withoutWays } from "./ways.js";
 import type { World } from "./world.js";
 
 /** Tools of some upstreams as they would be; an upstream that is not named stays as it is, unless `whole`. */
@@ -79,6 +80,7 @@ export function dueToIt(report: MaintenanceReport, anyway: readonly ProposedEdit
   const isNew = (edit: Parameters<typeof nameOf>[0]): boolean => !known.has(nameOf(edit));
   return {
     applied: report.applied.filter(isNew),
+    skipped: (report.skipped ?? []).filter(isNew),
     proposed: report.proposed.filter(isNew),
     refused: report.refused.filter(isNew),
   };
@@ -156,7 +158,7 @@ function foreseen(before: World, after: World, name: SkillName, report: Foresigh
     tier: skill.tier,
     provenance: skill.provenance,
     outcome,
-    before: was,
+    before: withoutWays(was),
     after: is,
     causes,
     successors: skill.contract.requires.flatMap((need) => successorOf(after, need.tool as ToolKey) ?? []),
@@ -168,7 +170,7 @@ function foreseen(before: World, after: World, name: SkillName, report: Foresigh
 /** Versions counted in the rehearsal are nobody's. */
 function withoutNumbers(standing: Standing): Standing {
   const reasons = standing.reasons.map((reason) => ({ ...reason, text: reason.text.replace(/ after catalog version \d+/g, "") }));
-  return { ...standing, reasons };
+  return withoutWays({ ...standing, reasons });
 }
 
 function outcomeOf(was: Standing, is: Standing): Outcome | undefined {
@@ -214,10 +216,10 @@ function successorOf(world: World, key: ToolKey): ForeseenSuccessor | undefined 
 
 function maintenanceOf(report: Foresight["maintenance"], name: SkillName): ForeseenSkill["maintenance"] {
   for (const how of ["applied", "proposed", "refused"] as const) {
-    const edit = report[how].find((one) => one.skill === name && one.kind !== "skip");
+    const edit = report[how].find((one) => one.skill === name);
     if (edit !== undefined) return { how, cause: edit.cause, findings: "findings" in edit ? edit.findings : [] };
   }
-  const left = report.applied.find((one) => one.skill === name);
+  const left = report.skipped.find((one) => one.skill === name);
   return left === undefined ? undefined : { how: "left", cause: left.cause, findings: [] };
 }
 

@@ -18,6 +18,7 @@ import type { Tool } from "../model/tool.js";
 import { speaksToModel } from "../skills/speaks.js";
 import { matcherOf, samplesFor, type PatternTally } from "./samples.js";
 import { servingOf } from "./upstream-skills.js";
+import { approveSkill, approveTool, followContract, followTakeover, inOrder, type Cause } from "./ways.js";
 import { isOffered, type Known } from "./world.js";
 
 interface Judgement {
@@ -26,7 +27,7 @@ interface Judgement {
   readonly because: string | undefined;
   readonly needsReview: boolean;
   readonly safeByUsage: boolean;
-  readonly reasons: readonly StandingReason[];
+  readonly reasons: readonly Cause[];
 }
 
 /** The rule by which a text waits for a person. */
@@ -64,7 +65,7 @@ function toStanding(known: Known, name: SkillName, judgement: Judgement): Standi
     ...(judgement.because === undefined ? {} : { because: judgement.because }),
     needsReview: judgement.needsReview,
     ...(judgement.safeByUsage ? { safeByUsage: true } : {}),
-    reasons: [...judgement.reasons],
+    reasons: judgement.reasons.map(({ rests: _rests, ...reason }) => reason),
     since: previous !== undefined && previous.standing === standing ? previous.since : known.now,
   };
 }
@@ -131,8 +132,8 @@ function judgeImported(known: Known, skill: Skill): Judgement[] {
 }
 
 function waits(skill: Skill, on: string, findings: readonly string[]): Judgement {
-  const text = `It waits until a person approves it (\`steward skills approve ${skill.name}\`): ${findings.join(" ")}`;
-  return inactive("safety", "held", { on, rule: WORD_RULE, level: "safety", text });
+  const text = `It waits until a person approves it: ${findings.join(" ")}`;
+  return inactive("safety", "held", { on, rule: WORD_RULE, level: "safety", text, way: approveSkill(skill) });
 }
 
 function judgeUse(bench: Bench, used: SkillName, path: Set<SkillName>): Judgement {
@@ -149,7 +150,13 @@ function judgeUse(bench: Bench, used: SkillName, path: Set<SkillName>): Judgemen
   if (judged.because === undefined) return { ...fine, needsReview: judged.needsReview };
   const first = judged.reasons[0];
   const text = `It uses the skill ${used}, which rests${first === undefined ? "" : `: ${first.text}`}`;
-  return inactive(judged.level, "dependency", { on: `skill:${used}`, rule: first?.rule ?? "S1", level: judged.level, text });
+  return inactive(judged.level, "dependency", {
+    on: `skill:${used}`,
+    rule: first?.rule ?? "S1",
+    level: judged.level,
+    text,
+    ...(first?.way === undefined ? {} : { way: first.way }),
+  });
 }
 
 function judgeRequirement(bench: Bench, skill: Skill, requirement: Requirement): Judgement {
@@ -157,15 +164,15 @@ function judgeRequirement(bench: Bench, skill: Skill, requirement: Requirement):
   const key = requirement.tool as ToolKey;
   const { label } = splitToolKey(key);
   const tool = known.catalog.tools.get(key);
-  const judged = tool === undefined ? judgeMissing(known, key) : judgePresent(bench, skill, requirement, tool);
+  const judged = tool === undefined ? judgeMissing(known, skill, key) : judgePresent(bench, skill, requirement, tool);
   const placed = worst(judged, judgePresence(known, key, label));
   // An optional tool is told of and never rests the skill.
   return requirement.optional === true && placed.because !== undefined
-    ? { ...placed, because: undefined, level: "review" }
+    ? { ...placed, because: undefined, level: "review", reasons: placed.reasons.map((reason) => ({ ...reason, rests: false })) }
     : placed;
 }
 
-function judgeMissing(known: Known, key: ToolKey): Judgement {
+function judgeMissing(known: Known, skill: Skill, key: ToolKey): Judgement {
   const departed = known.catalog.departed.get(key);
   if (departed === undefined) {
     return inactive("unknown", "missing", {
@@ -184,7 +191,9 @@ function judgeMissing(known: Known, key: ToolKey): Judgement {
       text: `${key} was removed after catalog version ${departed.lastVersion}.`,
     });
   }
+  const way = followTakeover(known, skill, next);
   return inactive("breaking", "broken", {
+    ...(way === undefined ? {} : { way }),
     on: key,
     rule: "T3",
     level: "breaking",
@@ -202,6 +211,7 @@ function judgePresent(bench: Bench, skill: Skill, requirement: Requirement, tool
       rule: hold.reasons[0]?.rule ?? "A1",
       level: "safety",
       text: `${tool.key} is held until a person approves it: ${why}`,
+      way: approveTool(tool.key),
     });
   }
   const verified = verifiedTool(known, skill.name, tool.key);
@@ -209,10 +219,14 @@ function judgePresent(bench: Bench, skill: Skill, requirement: Requirement, tool
   if (verified.digests.document === tool.digests.document) return fine;
   const usage = usageOf(bench, skill, requirement, tool);
   const { level, reasons, safeByUsage, overruled } = judge(verified, tool, usage);
-  const told: StandingReason[] = reasons.map((reason) => ({ on: tool.key, ...reason }));
+  const way = level === "breaking" ? followContract(known, skill) : undefined;
+  const told: Cause[] = reasons.map((reason) => {
+    const rests = level === "breaking" && reason.level === "breaking";
+    return { on: tool.key, ...reason, rests, ...(rests && way !== undefined ? { way } : {}) };
+  });
   const fitting = usage.recorded.length === 1 ? "the recorded call fits" : `${usage.recorded.length} recorded calls fit`;
   for (const { rule, text } of overruled)
-    told.push({ on: tool.key, rule, level: "compatible", text: `safe by usage, ${fitting} all the same: ${text}` });
+    told.push({ on: tool.key, rule, level: "compatible", rests: false, text: `safe by usage, ${fitting} all the same: ${text}` });
   if (level === "breaking") return { level, because: "broken", needsReview: false, safeByUsage: false, reasons: told };
   // Undecidable schemas keep the skill in use and ask for a look: no timer can make them clearer.
   const needsReview = level === "dangerous" || level === "unknown";
@@ -236,7 +250,12 @@ function judgeUnverified(known: Known, skill: Skill, requirement: Requirement, t
   const digest = known.library.lock.skills[skill.name]?.verified[tool.key]?.contract ?? requirement.contractDigest;
   if (digest === "" || digest === tool.digests.contract) return fine;
   const text = `${tool.key} is not as it was when the skill was written, and that definition is not kept; look at the skill and approve it.`;
-  return { ...fine, level: "unknown", needsReview: true, reasons: [{ on: tool.key, rule: "X2", level: "unknown", text }] };
+  return {
+    ...fine,
+    level: "unknown",
+    needsReview: true,
+    reasons: [{ on: tool.key, rule: "X2", level: "unknown", text, rests: false }],
+  };
 }
 
 function judgePresence(known: Known, key: ToolKey, label: string): Judgement {
@@ -255,7 +274,7 @@ function judgePresence(known: Known, key: ToolKey, label: string): Judgement {
   const text = `The upstream ${label} is away since ${presence.since}${presence.reason === undefined ? "" : ` (${presence.reason})`}.`;
   const reason: StandingReason = { on: key, rule: "T2", level: "unknown", text };
   if (awayMs >= known.policy.graceMs) return inactive("unknown", "unreachable", reason);
-  return { level: "unknown", because: undefined, needsReview: false, safeByUsage: false, reasons: [reason] };
+  return { level: "unknown", because: undefined, needsReview: false, safeByUsage: false, reasons: [{ ...reason, rests: false }] };
 }
 
 function notOffered(label: string, presence: Presence | undefined): string {
@@ -263,7 +282,7 @@ function notOffered(label: string, presence: Presence | undefined): string {
 }
 
 function inactive(level: Level, because: string, reason: StandingReason): Judgement {
-  return { level, because, needsReview: false, safeByUsage: false, reasons: [reason] };
+  return { level, because, needsReview: false, safeByUsage: false, reasons: [{ ...reason, rests: true }] };
 }
 
 /** Order of the words for the table: what a person must do first wins. */
@@ -279,14 +298,8 @@ function worst(a: Judgement, b: Judgement): Judgement {
     because: words[0],
     needsReview: a.needsReview || b.needsReview,
     safeByUsage: a.safeByUsage || b.safeByUsage,
-    reasons: troubleFirst([...a.reasons, ...b.reasons]),
+    reasons: inOrder([...a.reasons, ...b.reasons]),
   };
-}
-
-/** What was shown to be no trouble is told last: the first reason of a resting skill is why it rests. */
-function troubleFirst(reasons: readonly StandingReason[]): StandingReason[] {
-  const isTrouble = (reason: StandingReason): boolean => reason.level !== "compatible";
-  return [...reasons.filter(isTrouble), ...reasons.filter((reason) => !isTrouble(reason))];
 }
 
 /** A group of alternatives stands as its best member does. */

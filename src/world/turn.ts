@@ -12,6 +12,7 @@ import { reachesTool, type Reach } from "../model/reach.js";
 import { PROVISION } from "../model/policy.js";
 import type { SkillCandidate, ToolCandidate, ViewCandidates } from "../model/ports.js";
 import type { Skill, Tier } from "../model/skill.js";
+import type { Standing } from "../model/standing.js";
 import type { NeedVector } from "../model/vectors.js";
 import { BUDGET_MOST, type ViewDecisions, type ViewRecord, type ViewRequest } from "../model/view.js";
 import { alternativesOf } from "../provision/alternatives.js";
@@ -252,7 +253,7 @@ function restingSkills(
   for (const { skill, raw } of resting.hits) {
     if (raw < resting.topRaw * RESTING_SHARE || !usable(skill)) continue;
     const why = world.standings.get(skill.name);
-    const because = why?.reasons[0]?.text ?? "its tools have not been listed yet";
+    const because = firstOf(why);
     told.push({
       kind: "skill",
       id: skill.name,
@@ -267,6 +268,12 @@ function restingSkills(
     }
   }
   return { told, substitutions };
+}
+
+/** The reason that is told first, and what a person can do about it. */
+function firstOf(standing: Standing | undefined): string {
+  const { text, way } = standing?.reasons[0] ?? { text: "its tools have not been listed yet" };
+  return way === undefined ? text : `${text} (For a person: ${way}.)`;
 }
 
 /** Tools that would have been found were their upstream not parked or disabled. */

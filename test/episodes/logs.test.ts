@@ -93,6 +93,37 @@ describe("logs of other programs", () => {
     expect(read("{}", { format: "gpt" }).problems[0]?.text).toContain('no log format "gpt"');
   });
 
+  it.each([
+    ["null", "the whole of it is null"],
+    ["[]", "it is an empty list"],
+    [" [ ] ", "it is an empty list"],
+    ["[null]", "entry 1 is null"],
+    ["[[], 2]", "entry 1 is an empty list"],
+    ["7", "the whole of it is a number"],
+    ['"text"', "the whole of it is a text"],
+    ["true", "the whole of it is true"],
+    ["", "it is empty"],
+    ["\n\n", "it is empty"],
+    ["not json", "no line of it is JSON"],
+    ["\n1\nnull\n", "line 2 is a number"],
+  ])("of %j it is said what was expected and what came, with the file", (text, came) => {
+    const { problems } = read(text);
+    const last = problems.at(-1);
+    expect(last).toMatchObject({ code: "log-unknown", where: "log" });
+    expect(last?.text).toBe(`Expected is a JSON object, a list of objects, or one object a line; ${came}.`);
+  });
+
+  it("what is no object between episodes is told of by its place, and what is no JSON by its line", () => {
+    const [first, second] = [JSON.stringify({ messages: chat }), JSON.stringify({ messages: chat })];
+    const reading = read([first, "null", "{torn", second, "[1]"].join("\n"));
+    expect(reading.episodes).toHaveLength(2);
+    expect(reading.lines).toEqual({ read: 2, torn: 3 });
+    expect(reading.problems.map(({ text }) => text)).toEqual([
+      "1 of 5 lines are no JSON and are left out (line 3).",
+      "2 of 5 entries are no JSON object and are left out: line 2 is null.",
+    ]);
+  });
+
   it("arguments that are no object are a named problem, not a call", () => {
     const broken = [{ role: "assistant", tool_calls: [{ id: "x", function: { name: "get_order", arguments: "{oops" } }] }];
     const reading = read(JSON.stringify({ messages: broken }));

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { toTool } from "../../src/catalog/intake.js";
 import { gateEdit } from "../../src/maintain/gate.js";
 import type { SkillName, UpstreamLabel } from "../../src/model/ids.js";
@@ -11,28 +11,10 @@ import type { Provenance, Skill } from "../../src/model/skill.js";
 import type { Tool } from "../../src/model/tool.js";
 import { renderBody } from "../../src/skills/body.js";
 import { parseSkill, renderSkill } from "../../src/skills/text.js";
-import {
-  answers,
-  chats,
-  fails,
-  hangs,
-  isCut,
-  opensAfter,
-  refuses,
-  startModelServer,
-  trickles,
-  type ModelServer,
-} from "../fixtures/model-server.js";
-import { inTime, managerOn, rules, SHORT_MS } from "./llm-kit.js";
+import { answers, chats, fails, hangs, isCut, opensAfter, refuses, trickles } from "../fixtures/model-server.js";
+import { inTime, keepModelServer, managerOn, rules, SHORT_MS } from "./llm-kit.js";
 
-let server: ModelServer;
-beforeAll(async () => {
-  server = await startModelServer();
-});
-beforeEach(() => {
-  server.requests.length = 0;
-});
-afterAll(() => server.close());
+const server = keepModelServer();
 
 function tool(name: string, required: readonly string[], more: JsonObject = {}, annotations: JsonObject = {}): Tool {
   const properties = Object.fromEntries(required.map((param) => [param, { type: "string" }]));

@@ -1,11 +1,12 @@
 /** An `llm` manager before a scripted model, with short limits: tests wait for it and not for a model. */
 // The package is loaded before the first deadline of a test runs.
 import "openai";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import { createLlm, type LlmManager, type LlmOptions } from "../../src/manager/llm.js";
 import { memoryOfOneProcess } from "../../src/manager/llm-memory.js";
 import { createRules } from "../../src/manager/rules.js";
 import { proposeByRules } from "../../src/maintain/propose.js";
-import type { ModelServer } from "../fixtures/model-server.js";
+import { startModelServer, type ModelServer } from "../fixtures/model-server.js";
 
 export const KEY = "model-key-0123456789";
 export const rules = createRules(proposeByRules);
@@ -38,6 +39,35 @@ export function managerOn(
     limits: { viewMs: LONG_MS, editMs: LONG_MS, leastMs: 5, retryMs: 4, restAfterFaults: 1_000, ...options.limits },
   });
   return { manager, told, memory };
+}
+
+/** A scripted server for the tests of a file: there before the first, with no request of another test, and gone after the last. */
+export function keepModelServer(): ModelServer {
+  let live: ModelServer | undefined;
+  const server = (): ModelServer => {
+    if (live === undefined) throw new Error("the scripted model is there from the first test on");
+    return live;
+  };
+  beforeAll(async () => {
+    live = await startModelServer();
+  });
+  beforeEach(() => {
+    server().requests.length = 0;
+  });
+  afterAll(() => server().close());
+  return {
+    get url() {
+      return server().url;
+    },
+    get requests() {
+      return server().requests;
+    },
+    get counted() {
+      return server().counted;
+    },
+    will: (...moods) => server().will(...moods),
+    close: () => server().close(),
+  };
 }
 
 /** Rejects where the work takes far longer than the short deadline: then nobody kept it. */

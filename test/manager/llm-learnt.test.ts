@@ -1,18 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { MaintenanceInput } from "../../src/model/ports.js";
 import { maintenanceInput } from "../../src/world/due.js";
-import { answers, fails, hangsUp, startModelServer, type ModelRequest, type ModelServer } from "../fixtures/model-server.js";
+import { answers, fails, hangsUp, type ModelRequest } from "../fixtures/model-server.js";
 import { closeHouses } from "../house.js";
 import { run, shopHouse, teach } from "../maintain/runs.js";
-import { managerOn, rules } from "./llm-kit.js";
+import { keepModelServer, managerOn, rules } from "./llm-kit.js";
 
-let server: ModelServer;
+const server = keepModelServer();
 let input: MaintenanceInput;
-beforeAll(async () => {
-  server = await startModelServer();
-});
 beforeEach(async () => {
-  server.requests.length = 0;
   const house = await shopHouse();
   await teach(house, [run(1, { refund: true }), run(2, { refund: true })]);
   const proofs = [];
@@ -23,7 +19,6 @@ beforeEach(async () => {
   input = maintenanceInput(house.steward.world(), "incremental", "2027-01-01T00:00:00.000Z", proofs);
 });
 afterEach(closeHouses);
-afterAll(() => server.close());
 
 const LEARNT = ["atomic-cancel-order", "atomic-refund-order", "plan-cancel-order-and-refund-order"];
 const asked = (): unknown[] => server.requests.map((request) => request.rows.find((row) => "skill" in row)?.["skill"]);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { toTool } from "../../src/catalog/intake.js";
 import { lookBasis } from "../../src/catalog/lineage/opinion.js";
 import type { House } from "../../src/compose.js";
@@ -8,30 +8,13 @@ import type { LineageLink } from "../../src/model/lineage.js";
 import { LINEAGE_LOOKS } from "../../src/model/policy.js";
 import type { OpenLink } from "../../src/model/ports.js";
 import type { ListedTool } from "../../src/model/tool.js";
-import {
-  answers,
-  chats,
-  fails,
-  hangs,
-  isCut,
-  refuses,
-  startModelServer,
-  type Mood,
-  type ModelServer,
-} from "../fixtures/model-server.js";
+import { answers, chats, fails, hangs, isCut, refuses, type Mood } from "../fixtures/model-server.js";
 import { closeHouses, list, makeHome, openHouse, person, tool } from "../house.js";
 import { cancelOrder, findOrders, maintain, refundOrder, run, teach } from "../maintain/runs.js";
-import { inTime, managerOn, SHORT_MS } from "./llm-kit.js";
+import { inTime, keepModelServer, managerOn, SHORT_MS } from "./llm-kit.js";
 
-let server: ModelServer;
-beforeAll(async () => {
-  server = await startModelServer();
-});
-beforeEach(() => {
-  server.requests.length = 0;
-});
+const server = keepModelServer();
 afterEach(closeHouses);
-afterAll(() => server.close());
 
 const AT = "2027-01-01T00:00:00.000Z";
 const shop = "shop" as UpstreamLabel;

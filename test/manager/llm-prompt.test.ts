@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { redact } from "../../src/host/redact.js";
 import { promptOf, shown } from "../../src/manager/prompt.js";
-import { answers, startModelServer, type ModelRequest, type ModelServer } from "../fixtures/model-server.js";
+import { answers, type ModelRequest } from "../fixtures/model-server.js";
 import { turnOf, type TurnSketch } from "../provision/turn.js";
-import { KEY, managerOn } from "./llm-kit.js";
+import { keepModelServer, managerOn, KEY } from "./llm-kit.js";
 
-let server: ModelServer;
-beforeAll(async () => {
-  server = await startModelServer();
-});
-afterAll(() => server.close());
+const server = keepModelServer();
 
 const LAST = (): ModelRequest => {
   const request = server.requests.at(-1);

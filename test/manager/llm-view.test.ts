@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { assembleView } from "../../src/provision/assemble.js";
 import { viewDecisionsSchema, type View, type ViewDecisions, type ViewRequest } from "../../src/model/view.js";
 import {
@@ -15,14 +15,12 @@ import {
   message,
   refuses,
   says,
-  startModelServer,
   trickles,
   tricklesAnError,
-  type ModelServer,
   type Mood,
 } from "../fixtures/model-server.js";
 import { turnOf, type Turn, type TurnSketch } from "../provision/turn.js";
-import { inTime, managerOn, SHORT_MS } from "./llm-kit.js";
+import { inTime, keepModelServer, managerOn, SHORT_MS } from "./llm-kit.js";
 
 const TOOLS = [
   ["shop/cancel_order", 0.9],
@@ -52,11 +50,7 @@ const SKETCHES: Readonly<Record<ViewRequest["kind"], TurnSketch>> = {
 };
 const KINDS = ["start", "retrieve", "explore"] as const;
 
-let server: ModelServer;
-beforeAll(async () => {
-  server = await startModelServer();
-});
-afterAll(() => server.close());
+const server = keepModelServer();
 
 /** Turns are plain data and their rules' views the same for all tests. */
 const RULED = new Map(

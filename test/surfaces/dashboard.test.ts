@@ -69,7 +69,16 @@ const operations = fakeOperations(
       because: "broken",
       needsReview: false,
       since: "2026-11-30T00:00:00.000Z",
-      reasons: [{ on: "shop/old", rule: "T1", level: "breaking", text: "shop/old was removed \u001b[31mred\u001b[0m \u202e" }],
+      reasons: [
+        {
+          on: "shop/old",
+          rule: "T1",
+          level: "breaking",
+          text: "shop/old was removed \u001b[31mred\u001b[0m \u202e",
+          way: "`steward x`",
+        },
+        { on: "shop/other", rule: "T2", level: "unknown", text: "shop/other is away." },
+      ],
     }),
   ],
 );
@@ -91,6 +100,20 @@ describe("the dashboard", () => {
     expect(page.text("skills")).toContain("plan-return | planning | inactive | T1 shop/old: shop/old was removed");
     expect(page.text("reports")).toContain("m1");
     expect(page.text("problems")).toBe("nothing yet");
+  });
+
+  it("shows what can be done about a resting skill beneath its first reason, the others beneath that", async () => {
+    expect((await open(await answers())).text("skills")).toMatch(
+      /T1 shop\/old: .*\n→ `steward x`\nT2 shop\/other: shop\/other is away\./,
+    );
+  });
+
+  it("counts what a run applied, skipped, proposed and refused apart, and says what it tried on what rests", async () => {
+    const page = await open(await answers());
+    expect(page.text("reports")).toMatch(/Applied \| Skipped \| Proposed \| Refused/);
+    expect(page.text("reports")).toContain(
+      "| incremental | 2 | 3 | 1 | 0 | plan-return: shop/old was removed. Nothing is known to have taken over. → `steward x`",
+    );
   });
 
   it("shows what control characters and invisible ones are, instead of obeying them [S04]", async () => {

@@ -166,6 +166,9 @@ export function fakeOperations(
     if (found === undefined) throw new Fault("skill-unknown", name);
     return found;
   };
+  const edited = <Kind extends "add" | "modify" | "skip" | "keep">(kind: Kind) => {
+    return { kind, skill: `of-${kind}`, cause: "c", signature: "s", by: "rules" as const, evidence: [] };
+  };
   const report = {
     format: "maintenance-report/1",
     id: "m1",
@@ -174,11 +177,19 @@ export function fakeOperations(
     dryRun: false,
     basis: { catalog: 1, library: 1 },
     library: 1,
-    applied: [],
-    proposed: [],
+    applied: [edited("modify"), edited("add")],
+    skipped: [edited("skip"), edited("keep"), edited("skip")],
+    proposed: [edited("modify")],
     refused: [],
     revived: [],
-    stillInactive: [],
+    stillInactive: [
+      {
+        skill: "plan-return",
+        reason: "shop/old was removed.",
+        tried: "Nothing is known to have taken over.",
+        way: "`steward x`",
+      },
+    ],
     tokens: { used: 0, rebuildEstimate: 0 },
     looked: { due: 0, all: 1 },
   };
@@ -431,6 +442,7 @@ export function fakeOperations(
       modes: ["incremental", "rebuild", "frozen"].map((mode) => ({
         mode,
         edits: [],
+        skipped: 0,
         proposed: 0,
         refused: 0,
         tokens: { used: 0, rebuildEstimate: 0 },
@@ -508,6 +520,7 @@ export function fakeOperations(
       upstreams: upstreams.map((upstream) => ({ label: upstream.label, presence: upstream.state ?? "up" })),
       problems: [],
       retrieval: { vectors: "none", fine: true },
+      maintenance: { runs: 1, applied: 2, skipped: 3, proposed: 1, refused: 0 },
       manager: { kind: "rules" as const, state: "reachable" as const },
     }),
   };

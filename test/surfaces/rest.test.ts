@@ -98,6 +98,53 @@ describe.each(ROUTES.map((route) => ({ route, key: `${route.method} ${route.path
   });
 });
 
+const KINDS: readonly [unknown, string][] = [
+  [null, "null came"],
+  [[], "an empty list came"],
+  [[1], "a list came"],
+  [7, "a number came"],
+  ["cancel", "a text came"],
+  [false, "false came"],
+];
+
+describe("a body that is no object", () => {
+  const routes = ROUTES.filter(({ body, unread }) => body !== undefined && unread !== true);
+  it.each(routes.map((route) => ({ route, key: `${route.method} ${route.path}` })))(
+    "is refused by $key with what was expected and what came",
+    async ({ route, key }) => {
+      const { path = route.path } = GOOD[key] ?? {};
+      for (const [value, came] of KINDS) {
+        const { status, body } = await ask(route.method, path, value as JsonObject);
+        expect([status, body["detail"]]).toEqual([
+          400,
+          expect.stringMatching(/^The body has to be a JSON object( with `.*`)?; /),
+        ]);
+        expect(body["detail"]).toContain(`; ${came}.`);
+      }
+    },
+  );
+
+  it("names what has to be in it", async () => {
+    const { body } = await ask("post", "/episodes/import", null as unknown as JsonObject);
+    expect(body["detail"]).toBe("The body has to be a JSON object with `episodes`; null came.");
+    const called = await ask("post", "/call_tool", [] as unknown as JsonObject);
+    expect(called.body["detail"]).toContain("an empty list came");
+  });
+});
+
+describe("metrics of maintenance", () => {
+  it("count what runs applied, skipped, proposed and refused apart", async () => {
+    const text = await (await fetch(`${started.url}/metrics`)).text();
+    const counted = [...text.matchAll(/^steward_maintenance_edits\{outcome="(\w+)"\} (\d+)$/gm)].map(([, what, n]) => [what, n]);
+    expect(counted).toEqual([
+      ["applied", "2"],
+      ["skipped", "3"],
+      ["proposed", "1"],
+      ["refused", "0"],
+    ]);
+  });
+});
+
 describe("the OpenAPI document", () => {
   it("is served, is 3.1, has unique operation ids and no dangling reference [C12]", async () => {
     const { body } = await ask("get", "/openapi.json");

@@ -70,7 +70,7 @@ describe("a tool under a new name", () => {
     const prospect = { listings: new Map([[library, { tools: next, problems: [] }]]), whole: false };
     const before = play.world;
     const { catalog } = before;
-    const none = { applied: [], proposed: [], refused: [] };
+    const none = { applied: [], skipped: [], proposed: [], refused: [] };
     const after = arrive(before, prospect, at).world;
     const told = compareCatalogs(catalog, after.catalog, {});
     expect(foresee({ before: new Library().list(book("find_book", "reads")).world, after }, none).held).toMatchObject([

@@ -7,7 +7,7 @@ import { canonicalJson, sha256 } from "../../catalog/canonical.js";
 import { isJsonObject, type JsonValue } from "../../model/json.js";
 import type { Tool } from "../../model/tool.js";
 import { mayNotExist, propertiesOf, requiredOf } from "../fields.js";
-import type { Need } from "./needs.js";
+import { isSameStep, type Need } from "./needs.js";
 import type { TracedCall } from "./trace.js";
 
 export type Slot =
@@ -110,7 +110,8 @@ function slotOf(
   if (best.kind !== "request") return best;
   const values = new Set(calls.map(({ call }) => JSON.stringify(call.args[param])));
   const [value] = values;
-  const isFixed = values.size === 1 && calls.length >= LITERAL_LEAST && isOneOfFew(property);
+  const isSet = calls.length > 0 && calls.every(({ call }) => call.fixed.has(param));
+  const isFixed = values.size === 1 && (isSet || (calls.length >= LITERAL_LEAST && isOneOfFew(property)));
   return isFixed && value !== undefined ? { kind: "literal", value: JSON.parse(value) as JsonValue } : best;
 }
 
@@ -126,7 +127,7 @@ function sourceIn(need: Need, call: TracedCall, param: string, step: number): Sl
   const source = call.from.get(param);
   if (source === undefined) return { kind: "request" };
   const made = need.trace.calls.find((one) => one.seq === source.seq);
-  const at = need.calls.findIndex((one) => one.tool.key === made?.tool.key);
+  const at = made === undefined ? -1 : need.calls.findIndex((one) => isSameStep(one, made));
   if (at < 0 || at >= step) return { kind: "request" };
   return { kind: "step", step: at + 1, field: fieldOf(need.calls[at]?.tool, source.field) };
 }

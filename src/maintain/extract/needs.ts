@@ -47,7 +47,12 @@ function sliceOf(trace: Trace, ending: TracedCall): TracedCall[] {
 
 /** Of several calls of a tool the last: the earlier ones were the search for it. */
 function oneATool(calls: readonly TracedCall[]): TracedCall[] {
-  return calls.filter((call, n) => !calls.slice(n + 1).some((later) => later.tool.key === call.tool.key));
+  return calls.filter((call, n) => !calls.slice(n + 1).some((later) => isSameStep(call, later)));
+}
+
+/** The same tool, called as the same. */
+export function isSameStep(a: TracedCall, b: TracedCall): boolean {
+  return a.tool.key === b.tool.key && a.calledAs === b.calledAs;
 }
 
 /** Texts among arguments that name a thing: they have a digit. */

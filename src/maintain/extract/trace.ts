@@ -14,6 +14,8 @@ import { presentCall, type PresentCall } from "../present-call.js";
 export interface TracedCall extends PresentCall {
   /** Number in its episode: what a contract cites. */
   readonly seq: number;
+  /** The tool that was called then. Two tools that one took over from are two steps of an ability, as they were before. */
+  readonly calledAs: string;
   readonly isRead: boolean;
   /** Made of a call of another tool that could do less. */
   readonly isWidened: boolean;
@@ -37,7 +39,7 @@ export function traceOf(
     if (seen.has(same)) continue;
     seen.add(same);
     const isWidened = mapped.tool.key !== line.tool && around.widened?.has(mapped.tool.key) === true;
-    calls.push({ seq: line.seq, ...mapped, isRead: looksOnly(mapped.tool), isWidened });
+    calls.push({ seq: line.seq, calledAs: line.tool, ...mapped, isRead: looksOnly(mapped.tool), isWidened });
   }
   return { proof, calls };
 }

@@ -1,13 +1,13 @@
 /** catalog and graph verbs: versions, drift, lineage, approvals. */
 import type { Command } from "commander";
 import type { JsonObject } from "../../model/json.js";
-import type { Shown } from "../../host/print.js";
 import { addApprove } from "./approve.js";
 import { addLineage, levelOf } from "./lineage.js";
 import { CliFault, EXIT } from "./access.js";
 import { compareDrift, isVersion, type CompareOptions } from "./compare.js";
 import { describe, toCount } from "./facade.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
+import { printReason, standingShown } from "./standing.js";
 import type { Verbs } from "./verb.js";
 
 export function addCatalogVerbs(verbs: Verbs): void {
@@ -120,7 +120,7 @@ export function addCatalogVerbs(verbs: Verbs): void {
         const standing = objectOf(why["standing"]);
         print.line({ text: skill, colour: "bold" }, " is ", standingShown(standing));
         for (const reason of listOf(standing["reasons"]))
-          print.line(`  ${textOf(reason["rule"])} ${textOf(reason["level"])}: ${textOf(reason["text"])}`);
+          printReason(verbs, reason, `${textOf(reason["rule"])} ${textOf(reason["level"])}: ${textOf(reason["text"])}`);
         for (const path of listOf(why["paths"]))
           print.line({
             text: `  ${textsOf(path["path"]).join(" → ")}: ${textOf(path["text"])}`,
@@ -181,16 +181,6 @@ function printPin(verbs: Verbs, pin: JsonObject): void {
     print.line({ text: `  gone: ${textOf(row["tool"])}${to.length === 0 ? "" : `, now ${to.join(" + ")}`}`, colour: "yellow" });
   }
   for (const tool of textsOf(pin["changed"])) print.line({ text: `  changed: ${tool}`, colour: "dim" });
-}
-
-export function standingShown(standing: JsonObject): Shown {
-  const word = textOf(standing["standing"]);
-  if (word === "active")
-    return standing["needsReview"] === true
-      ? { text: "active, needs review", colour: "yellow" }
-      : { text: "active", colour: "green" };
-  const because = textOf(standing["because"]);
-  return { text: because === "" ? word : `${word} (${because})`, colour: "red" };
 }
 
 function printDrift(verbs: Verbs, drift: JsonObject): void {

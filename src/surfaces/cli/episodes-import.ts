@@ -32,6 +32,7 @@ export function addImportVerbs(verbs: Verbs, episodes: Command): void {
     .option("--dry-run", "show what would be taken")
     .action((files: string[], flags: ImportFlags) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
+        requireOutcome(flags);
         const verdicts = flags.labels === undefined ? undefined : readVerdicts(flags.labels, await ports.readText(flags.labels));
         const rows: ImportRow[] = [];
         for (const file of files) {
@@ -145,10 +146,20 @@ function* portions(episodes: readonly RecordedEpisode[]): Generator<RecordedEpis
 function withGivenOutcome(episode: RecordedEpisode, flags: ImportFlags): RecordedEpisode {
   const { outcome } = flags;
   if (outcome === undefined || episode.outcome !== undefined) return episode;
-  if (outcome !== "success" && outcome !== "failure") throw new CliFault("--outcome is success or failure.", EXIT.usage);
-  const trust = (["human", "state", "replay", "claim"] as const).find((kind) => kind === flags.trust);
-  if (trust === undefined) throw new CliFault("--trust is human, state, replay or claim.", EXIT.usage);
-  return { ...episode, outcome: { outcome, trust } };
+  return { ...episode, outcome: { outcome: outcome as Outcome, trust: flags.trust as Trust } };
+}
+
+type Outcome = NonNullable<RecordedEpisode["outcome"]>["outcome"];
+type Trust = NonNullable<RecordedEpisode["outcome"]>["trust"];
+const OUTCOMES: readonly Outcome[] = ["success", "failure"];
+const TRUSTS: readonly Trust[] = ["human", "state", "replay", "claim"];
+
+/** Said before a file is read, whether a task of it needs the flags or not. */
+function requireOutcome({ outcome, trust }: ImportFlags): void {
+  if (outcome !== undefined && !OUTCOMES.some((one) => one === outcome))
+    throw new CliFault(`--outcome is ${OUTCOMES.join(" or ")}; not ${outcome}.`, EXIT.usage);
+  if (!TRUSTS.some((one) => one === trust))
+    throw new CliFault(`--trust is ${TRUSTS.slice(0, -1).join(", ")} or ${TRUSTS.at(-1) ?? ""}; not ${trust}.`, EXIT.usage);
 }
 
 function readMap(entries: readonly string[]): Record<string, string> {

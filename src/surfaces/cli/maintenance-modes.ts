@@ -63,6 +63,7 @@ const effectOf = (mode: JsonObject): JsonObject => objectOf(mode["effect"]);
 const tasksOf = (mode: JsonObject): JsonObject => objectOf(effectOf(mode)["tasks"]);
 const NUMBERS: readonly { readonly title: string; readonly of: (mode: JsonObject) => string }[] = [
   { title: "edits", of: (mode) => String(listOf(mode["edits"]).length) },
+  { title: "skipped", of: (mode) => textOf(mode["skipped"]) },
   { title: "proposed", of: (mode) => textOf(mode["proposed"]) },
   { title: "refused", of: (mode) => textOf(mode["refused"]) },
   { title: "tokens", of: (mode) => textOf(objectOf(mode["tokens"])["used"]) },

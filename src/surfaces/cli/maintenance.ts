@@ -1,10 +1,11 @@
 /** maintain: after a catalog update, mend what is certain and say what is left. */
 import type { JsonObject } from "../../model/json.js";
-import { MAINTENANCE_MODES } from "../../model/maintenance.js";
+import { EDIT_OUTCOMES, MAINTENANCE_MODES } from "../../model/maintenance.js";
 import { CliFault, EXIT } from "./access.js";
 import { countOf, listOf, objectOf, textOf, textsOf } from "./fields.js";
 import { VERDICTS } from "./lineage.js";
 import { compareModes, followed } from "./maintenance-modes.js";
+import { printWay } from "./standing.js";
 import type { Verbs } from "./verb.js";
 
 const MODES: readonly string[] = MAINTENANCE_MODES;
@@ -65,6 +66,7 @@ export function addMaintenanceVerbs(verbs: Verbs): void {
             { title: "catalog", align: "right" },
             { title: "library", align: "right" },
             { title: "applied", align: "right" },
+            { title: "skipped", align: "right" },
             { title: "proposed", align: "right" },
             { title: "refused", align: "right" },
           ],
@@ -74,7 +76,7 @@ export function addMaintenanceVerbs(verbs: Verbs): void {
             `${textOf(row["mode"])}${row["dryRun"] === true ? " (dry)" : ""}`,
             textOf(objectOf(row["basis"])["catalog"]),
             textOf(row["library"]),
-            ...["applied", "proposed", "refused"].map((list) => String(listOf(row[list]).length)),
+            ...EDIT_OUTCOMES.map((list) => String(listOf(row[list]).length)),
           ]),
         );
       }),
@@ -105,11 +107,8 @@ function printReport(verbs: Verbs, report: JsonObject): void {
         print.line({ text: `      ${line}`, colour: line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim" });
     }
   };
-  const done = listOf(report["applied"]);
-  // A skip is a look that came to nothing, not help.
-  const [applied, left] = [done.filter(isEdit), done.filter((row) => !isEdit(row))];
-  edits(report["dryRun"] === true ? "Would apply" : "Applied", applied);
-  edits("Looked at, left", left);
+  edits(report["dryRun"] === true ? "Would apply" : "Applied", listOf(report["applied"]));
+  edits("Looked at, left", listOf(report["skipped"]));
   edits("Proposed, for a person to look at", listOf(report["proposed"]));
   edits("Refused by the gate", listOf(report["refused"]));
   const looks = listOf(report["lineage"]);
@@ -122,12 +121,14 @@ function printReport(verbs: Verbs, report: JsonObject): void {
   if (safe.length > 0) print.line(`Safe by usage, their tools changed and recorded calls fit: ${safe.join(", ")}.`);
   const resting = listOf(report["stillInactive"]);
   if (resting.length > 0) print.line({ text: "Still resting", colour: "bold" });
-  for (const row of resting) print.line(`  ${textOf(row["skill"])}: ${textOf(row["reason"])}`);
-  if (listOf(report["applied"]).length === 0 && resting.length === 0) print.line("Nothing is due.");
-}
-
-function isEdit(row: JsonObject): boolean {
-  return textOf(row["kind"]) !== "skip";
+  for (const row of resting) {
+    print.line(`  ${textOf(row["skill"])}: ${textOf(row["reason"])}`);
+    if (textOf(row["tried"]) !== "") print.line({ text: `      ${textOf(row["tried"])}`, colour: "dim" });
+    printWay(verbs, row, "      ");
+  }
+  const counts = EDIT_OUTCOMES.map((list) => listOf(report[list]).length);
+  if (counts.some((count) => count > 0)) print.line(`${EDIT_OUTCOMES.map((list, n) => `${counts[n] ?? 0} ${list}`).join(", ")}.`);
+  else if (resting.length === 0) print.line("Nothing is due.");
 }
 
 function printLook(verbs: Verbs, look: JsonObject): void {

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import type { JsonObject } from "../../model/json.js";
 import { CliFault, EXIT } from "./access.js";
-import { standingShown } from "./catalog.js";
+import { printReason, standingShown } from "./standing.js";
 import { toCount } from "./facade.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
 import { printResting } from "./taken-back.js";
@@ -61,7 +61,7 @@ export function addSkillVerbs(verbs: Verbs): void {
         if (verbs.json()) return print.json(skill);
         const standing = objectOf(skill["standing"]);
         print.line({ text: textOf(skill["name"]), colour: "bold" }, ` (${textOf(skill["tier"])}) is `, standingShown(standing));
-        for (const reason of listOf(standing["reasons"])) print.line(`  ${textOf(reason["text"])}`);
+        for (const reason of listOf(standing["reasons"])) printReason(verbs, reason, textOf(reason["text"]));
         if (skill["unread"] !== undefined) print.line(`  edit not taken up: ${textOf(skill["unread"])}`);
         const origin = objectOf(skill["origin"]);
         if (origin["upstream"] !== undefined) print.line(`  taken from ${textOf(origin["upstream"])} (${textOf(origin["uri"])})`);
@@ -216,6 +216,9 @@ function broughtBy(row: JsonObject): string {
   return origin["upstream"] === undefined ? textOf(row["provenance"]) : `upstream:${textOf(origin["upstream"])}`;
 }
 
+/** The one that somebody can do something about comes first, with what that is. */
 function firstReason(standing: JsonObject): string {
-  return textOf(listOf(standing["reasons"])[0]?.["text"]);
+  const [first] = listOf(standing["reasons"]);
+  const way = textOf(first?.["way"]);
+  return `${textOf(first?.["text"])}${way === "" ? "" : ` → ${way}`}`;
 }

@@ -18,7 +18,7 @@ h2 { font-size: 1rem; margin: 1.75rem 0 .5rem; }
 form { margin-left: auto; }
 input { font: inherit; padding: .15rem .4rem; }
 table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; white-space: pre-line; }
 th { font-weight: 600; color: var(--soft); white-space: nowrap; }
 td.n { text-align: right; font-variant-numeric: tabular-nums; }
 .good::before, .bad::before, .warn::before { content: ""; display: inline-block; width: .6em; height: .6em; border-radius: 50%; margin-right: .45em; }
@@ -56,7 +56,7 @@ const number = () => "n";
 const presence = { up: "good", idle: "good", connecting: "warn", away: "bad", parked: "bad", disabled: "soft" };
 function why(standing) {
   if (standing.standing === "active" && !standing.needsReview) return standing.safeByUsage ? "safe by usage" : "";
-  return standing.reasons.map((reason) => reason.rule + " " + reason.on + ": " + reason.text).join("; ") || (standing.because ?? "");
+  return standing.reasons.map((reason) => reason.rule + " " + reason.on + ": " + reason.text + (reason.way ? "\\n\\u2192 " + reason.way : "")).join("\\n") || (standing.because ?? "");
 }
 async function draw() {
   const [health, upstreams, versions, skills, reports] = await Promise.all([ask("health"), ask("upstreams").catch(() => []), ask("catalog/versions"), ask("skills"), ask("maintenance")]);
@@ -65,7 +65,7 @@ async function draw() {
   fill("upstreams", [["Upstream", (u) => u.label], ["Presence", (u) => u.presence.state + (u.presence.reason ? ": " + u.presence.reason : ""), (u) => presence[u.presence.state]], ["Server", (u) => (u.server ? u.server.name + " " + u.server.version : "")], ["Era", (u) => u.era ?? ""], ["Calls", (u) => u.calls, number], ["Failures", (u) => u.failures, number]], upstreams);
   fill("catalog", [["Version", (v) => v.version, number], ["Time", (v) => when(v.time)], ["Cause", (v) => v.cause], ["Tools", (v) => v.tools, number], ["Added", (v) => v.added, number], ["Removed", (v) => v.removed, number], ["Changed", (v) => v.changed, number]], [...versions].sort((a, b) => b.version - a.version).slice(0, 20));
   fill("skills", [["Skill", (s) => s.name], ["Tier", (s) => s.tier], ["Standing", (s) => s.standing.standing + (s.standing.needsReview ? ", needs review" : "") + (s.pinned ? ", pinned" : ""), (s) => (s.standing.standing === "active" ? (s.standing.needsReview ? "warn" : "good") : "bad")], ["Reason", (s) => why(s.standing)]], skills);
-  fill("reports", [["Run", (r) => r.id], ["Time", (r) => when(r.at)], ["Mode", (r) => r.mode + (r.dryRun ? ", dry run" : "")], ["Applied", (r) => r.applied.length, number], ["Proposed", (r) => r.proposed.length, number], ["Refused", (r) => r.refused.length, number], ["Revived", (r) => r.revived.join(", ")], ["Still inactive", (r) => r.stillInactive.map((s) => s.skill).join(", ")]], reports.slice(0, 10));
+  fill("reports", [["Run", (r) => r.id], ["Time", (r) => when(r.at)], ["Mode", (r) => r.mode + (r.dryRun ? ", dry run" : "")], ["Applied", (r) => r.applied.length, number], ["Skipped", (r) => (r.skipped ?? []).length, number], ["Proposed", (r) => r.proposed.length, number], ["Refused", (r) => r.refused.length, number], ["Revived", (r) => r.revived.join(", ")], ["Still inactive", (r) => r.stillInactive.map((s) => s.skill + ": " + s.reason + (s.tried ? " " + s.tried : "") + (s.way ? " \\u2192 " + s.way : "")).join("\\n")]], reports.slice(0, 10));
 }
 async function turn() {
   try { await draw(); at("trouble").textContent = ""; at("login").hidden = true; } catch (error) { at("trouble").textContent = visible(error.message); }

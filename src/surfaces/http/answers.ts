@@ -10,7 +10,12 @@ import { catalogManifestFormat } from "../../model/catalog.js";
 import { callLineFormat, episodeFormat } from "../../model/episode.js";
 import { lineageLinkSchema } from "../../model/lineage.js";
 import { importAnswerSchema } from "../../model/recorded.js";
-import { maintenanceComparisonSchema, maintenanceRunSchema, reportFormat } from "../../model/maintenance.js";
+import {
+  maintenanceComparisonSchema,
+  maintenanceRunSchema,
+  maintenanceTallySchema,
+  reportFormat,
+} from "../../model/maintenance.js";
 import { contractFormat, editSchema, tierSchema } from "../../model/skill.js";
 import { standingSchema } from "../../model/standing.js";
 import { viewRecordFormat, viewSchema } from "../../model/view.js";
@@ -256,6 +261,7 @@ export const health = z.object({
   upstreams: z.array(z.object({ label: z.string(), presence: z.string() })),
   problems,
   retrieval: z.object({ vectors: z.string(), fine: z.boolean() }),
+  maintenance: maintenanceTallySchema,
   manager: z.object({
     kind: z.enum(["rules", "llm"]),
     model: z.string().optional(),

@@ -7,6 +7,7 @@
  */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { FaultCode } from "../../model/fault.js";
+import { EDIT_OUTCOMES } from "../../model/maintenance.js";
 import type { Operations } from "../../model/operations.js";
 import type { Exposure, Outcome } from "../mcp/tools.js";
 
@@ -74,6 +75,21 @@ export function createMetrics(operations: Operations, live: () => { sessions: nu
     collect() {
       this.reset();
       for (const { presence } of operations.health().upstreams) this.inc({ presence });
+    },
+  });
+  gauge(
+    "steward_maintenance_runs",
+    "Maintenance runs since the start, dry ones left out.",
+    () => operations.health().maintenance.runs,
+  );
+  new Gauge({
+    name: "steward_maintenance_edits",
+    help: "Edits of these runs by what became of them.",
+    labelNames: ["outcome"],
+    registers,
+    collect() {
+      const { maintenance } = operations.health();
+      for (const outcome of EDIT_OUTCOMES) this.set({ outcome }, maintenance[outcome]);
     },
   });
   return {

@@ -9,6 +9,7 @@ import { Router } from "express";
 import type { Request, Response } from "express";
 import { z } from "zod";
 import { Fault, Refusal } from "../../model/fault.js";
+import { isJsonObject, kindInWords } from "../../model/json.js";
 import type { Caller, Operations } from "../../model/operations.js";
 import type { Reach } from "../../model/reach.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
@@ -112,8 +113,16 @@ async function readBody(route: Route, req: Request, res: Response, limitBytes: n
   }
   if (route.unread === true) return raw;
   const parsed = route.body.safeParse(raw);
-  if (!parsed.success) throw inputFault(parsed.error);
+  if (!parsed.success) throw isJsonObject(raw) ? inputFault(parsed.error) : noObject(route.body, raw);
   return parsed.data;
+}
+
+/** What the body has to be, what of it must be there, and what came instead. */
+function noObject(body: z.ZodType, raw: unknown): Fault {
+  const { required = [] } = z.toJSONSchema(body, { io: "input", unrepresentable: "any" });
+  const fields = required.map((field) => `\`${field}\``).join(", ");
+  const came = raw === undefined ? "there was no body" : `${kindInWords(raw)} came`;
+  return new Fault("input-invalid", `The body has to be a JSON object${fields === "" ? "" : ` with ${fields}`}; ${came}.`);
 }
 
 function answer(value: unknown, res: Response): void {

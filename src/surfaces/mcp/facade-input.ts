@@ -9,7 +9,7 @@ import type { z } from "zod";
 import { callToolInput } from "../../model/facade.js";
 import type { CallToolInput } from "../../model/facade.js";
 import { Fault } from "../../model/fault.js";
-import { isJsonObject } from "../../model/json.js";
+import { isJsonObject, kindInWords } from "../../model/json.js";
 import type { JsonObject } from "../../model/json.js";
 import { readArguments } from "../../operations/arguments.js";
 
@@ -42,7 +42,8 @@ const callHead = callToolInput.omit({ arguments: true });
  * object. Anything else is refused loudly, before any upstream hears of it.
  */
 export function readCallInput(raw: unknown): CallToolInput & { readonly arguments: JsonObject } {
-  if (!isJsonObject(raw)) throw new Fault("input-invalid", "call_tool takes an object with `tool` and `arguments`.");
+  if (!isJsonObject(raw))
+    throw new Fault("input-invalid", `call_tool takes an object with \`tool\` and \`arguments\`; ${kindInWords(raw)} came.`);
   const { arguments: given, ...head } = raw;
   const parsed = callHead.safeParse(head);
   if (!parsed.success) throw inputFault(parsed.error);

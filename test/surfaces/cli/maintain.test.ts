@@ -1,3 +1,5 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/model/json.js";
 import { openDesk, type Desk } from "./stand.js";
@@ -31,6 +33,34 @@ describe("steward maintain", () => {
     expect(answer.modes.map(({ mode }) => mode)).toEqual(["incremental", "rebuild", "frozen"]);
     expect(await desk.json("skills", "list")).toEqual(before);
     expect(await desk.json("reports")).toEqual([]);
+  });
+
+  it("lists reports with applied, skipped, proposed and refused apart, those too that were written before the two were told apart", async () => {
+    const edited = (kind: string): JsonObject => ({ kind, skill: "s", cause: "c", signature: kind, by: "rules", evidence: [] });
+    const report = {
+      format: "maintenance-report/1",
+      at: "2026-11-30T00:00:00.000Z",
+      mode: "rebuild",
+      dryRun: false,
+      basis: { catalog: 1, library: 1 },
+      library: 2,
+      refused: [],
+      revived: [],
+      stillInactive: [{ skill: "s", reason: "r" }],
+      tokens: { used: 0, rebuildEstimate: 0 },
+      looked: { due: 1, all: 1 },
+    };
+    const lists = { applied: [edited("modify")], skipped: [edited("skip"), edited("keep")], proposed: [edited("add")] };
+    mkdirSync(join(desk.home, "state/maintenance"), { recursive: true });
+    desk.file("home/state/maintenance/mt_new.json", { ...report, id: "mt_new", ...lists });
+    const before = { applied: [...lists.applied, ...lists.skipped], proposed: lists.proposed };
+    desk.file("home/state/maintenance/mt_old.json", { ...report, id: "mt_old", ...before });
+    const rows = (await desk.run("reports")).out.trim().split("\n");
+    expect(rows[0]).toMatch(/applied\s+skipped\s+proposed\s+refused$/);
+    for (const row of rows.filter((one) => one.startsWith("mt_")))
+      expect(row.split(/\s+/).slice(-4)).toEqual(["1", "2", "1", "0"]);
+    expect(rows.filter((one) => one.startsWith("mt_"))).toHaveLength(2);
+    expect(((await desk.json("reports")) as JsonObject[]).map((row) => row["skipped"])).toEqual([lists.skipped, lists.skipped]);
   });
 
   it.each([
