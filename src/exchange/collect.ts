@@ -74,18 +74,32 @@ function collectFolder(root: string, origin: string, found: Found): void {
     throw new CliFault(`${origin}: ${what}; give a folder with a SKILL.md at or below it, or the address of a git repository.`);
   }
   let left = FOLDERS_MOST;
+  const tooDeep: string[] = [];
   const walk = (path: string, below: string, depth: number): void => {
     if (existsSync(join(path, "SKILL.md"))) return readSkill(path, below === "" ? origin : `${origin}/${below}`, found);
-    if (depth > DEPTH) return;
     for (const entry of entriesOf(path)) {
+      const child = below === "" ? entry.name : `${below}/${entry.name}`;
+      if (entry.isSymbolicLink() && existsSync(join(path, entry.name, "SKILL.md"))) leaveOutLink(`${origin}/${child}`, found);
       if (!entry.isDirectory() || PASSED_OVER.has(entry.name)) continue;
       if (entry.name.startsWith(".") && !CLIENT_ROOTS.has(entry.name)) continue;
+      if (depth > DEPTH) {
+        tooDeep.push(child);
+        continue;
+      }
       left -= 1;
       if (left < 0) throw new CliFault(`${origin} has more than ${FOLDERS_MOST} folders; give the one that has the skills.`);
-      walk(join(path, entry.name), below === "" ? entry.name : `${below}/${entry.name}`, depth + 1);
+      walk(join(path, entry.name), child, depth + 1);
     }
   };
   walk(root, "", 0);
+  const [first] = tooDeep;
+  if (first === undefined) return;
+  const text = `Folders more than ${DEPTH + 1} levels below it were not looked into: ${tooDeep.length}, the first ${first}. If they have skills, give them by themselves.`;
+  found.problems.push({ code: "folder-too-deep", where: origin, text });
+}
+
+function leaveOutLink(where: string, found: Found): void {
+  found.problems.push({ code: "path-refused", where, text: "It is left out: it is a link. Give the folder it leads to." });
 }
 
 /** One skill folder. What cannot be taken as it is (links, files that are no text) is left out by name. */

@@ -166,6 +166,8 @@ export const EXTRACTION = Object.freeze({
 
 /** Limits on skill files, in characters (code points) and counts: what STEWARD writes, and what it reads at all. */
 export const SKILL_LIMITS = Object.freeze({
+  /** Folders of one import: each is read, checked and written in one go. */
+  foldersAtOnce: 2_000,
   /** The Agent Skills format's own bounds. */
   nameChars: 64,
   descriptionChars: 1_024,

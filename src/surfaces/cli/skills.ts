@@ -1,6 +1,7 @@
 /** skills verbs: what stands, why, and what people do to the library. */
 import { Option } from "commander";
 import type { JsonObject } from "../../model/json.js";
+import { SKILL_LIMITS } from "../../model/policy.js";
 import { CliFault, EXIT } from "./access.js";
 import { printReason, standingShown } from "./standing.js";
 import { toCount } from "./facade.js";
@@ -116,6 +117,11 @@ export function addSkillVerbs(verbs: Verbs): void {
         const found = await ports.findSkills({ sources, ...options });
         const where = found.looked.join(", ") || ".claude/skills and .agents/skills of this folder and yours";
         if (found.folders.length === 0) throw new CliFault(`No SKILL.md was found in ${where}.`, EXIT.usage);
+        const most = SKILL_LIMITS.foldersAtOnce;
+        if (found.folders.length > most)
+          throw new CliFault(
+            `${where} has ${found.folders.length} skills; at most ${most} are taken at once. Give folders of it one by one.`,
+          );
         const folders = found.folders.map(({ folder, origin, files }) => ({ folder, origin, files: { ...files } }));
         const answer = objectOf(await access.ask("POST", "/v1/library/import", { folders }));
         const problems = [...found.problems.map((problem) => ({ ...problem })), ...listOf(answer["problems"])];

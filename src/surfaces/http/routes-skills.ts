@@ -1,5 +1,6 @@
 /** Routes of the library and of the graph that ties it to tools. */
 import { z } from "zod";
+import { SKILL_LIMITS } from "../../model/policy.js";
 import * as answers from "./answers.js";
 import { count, name, noBody, route, TextAnswer } from "./route.js";
 import type { Route } from "./route.js";
@@ -100,7 +101,7 @@ export const skillRoutes: readonly Route[] = [
           z.strictObject({ folder: name, files: z.record(z.string(), z.string()), origin: z.string().max(2_000).optional() }),
         )
         .min(1)
-        .max(500),
+        .max(SKILL_LIMITS.foldersAtOnce),
     }),
     answer: answers.skillsImported,
     run: (operations, { body, caller }) =>
