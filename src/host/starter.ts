@@ -1,7 +1,7 @@
 /** Where the package lies: the starter home that `steward init` and `npm start` copy from. */
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 
 export interface StarterHome {
   readonly root: string;
@@ -22,14 +22,17 @@ export function packageVersion(from: string = import.meta.dirname): string {
   return typeof manifest.version === "string" ? manifest.version : "0.0.0";
 }
 
-/** Names the code that runs, this machine's kind included: equal stamps, equal code. Sizes and times of a few hundred files are looked at. */
-export function codeStamp(from: string = resolve(import.meta.dirname, "..")): string {
-  const files = readdirSync(from, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+/** Names the code that runs, this machine's kind included: equal stamps, equal code. Sizes and times of its files are looked at. */
+export function codeStamp(from: string = import.meta.dirname): string {
+  const root = packageRoot(from);
+  // `src` or `dist`, whichever this is of.
+  const code = join(root, relative(root, from).split(sep)[0] ?? "");
+  const files = readdirSync(code, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const lines = files.map(({ parentPath, name }) => {
     const { size, mtimeMs } = statSync(join(parentPath, name));
     return `${join(parentPath, name)} ${size} ${mtimeMs}`;
   });
-  return hash("sha256", [packageVersion(), process.version, process.arch, ...lines.sort()].join("\n"), "hex");
+  return hash("sha256", [packageVersion(from), process.version, process.arch, ...lines.sort()].join("\n"), "hex");
 }
 
 function packageRoot(from: string): string {

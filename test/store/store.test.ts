@@ -426,13 +426,13 @@ describe("a home opened in a process without native addons", () => {
     const { execFileSync } = await import("node:child_process");
     const home = tempHome();
     const script = `
-      import { openStore } from ${JSON.stringify(join(import.meta.dirname, "../../dist/store/store.js"))};
-      import { silentLog } from ${JSON.stringify(join(import.meta.dirname, "../../dist/host/log.js"))};
+      import { openStore } from ${JSON.stringify(join(import.meta.dirname, "../../src/store/store.ts"))};
+      import { silentLog } from ${JSON.stringify(join(import.meta.dirname, "../../src/host/log.ts"))};
       const store = await openStore({ home: ${JSON.stringify(home)}, now: "now", log: silentLog });
       await store.persist([{ kind: "presence", label: "shop", presence: { state: "up", since: "now", reason: undefined } }]);
       console.log((await store.read()).presence.size);
       await store.close();`;
-    const out = execFileSync(process.execPath, ["--no-addons", "--input-type=module", "-e", script], { encoding: "utf8" });
+    const out = execFileSync(process.execPath, ["--no-addons", "--import", "tsx", "--input-type=module", "-e", script], { encoding: "utf8" });
     expect(out.trim()).toBe("1");
   });
 });

@@ -460,10 +460,10 @@ describe("the bridge ends", () => {
   it("as a process: on end of input, with everything answered that was asked [T05] [T02b]", async () => {
     const { url } = await start();
     const root = resolve(import.meta.dirname, "../..");
-    const program = `import { runBridge } from ${JSON.stringify(join(root, "dist/surfaces/mcp/bridge.js"))};
+    const program = `import { runBridge } from ${JSON.stringify(join(root, "src/surfaces/mcp/bridge.ts"))};
       const bridge = runBridge({ endpoint: async () => ({ url: ${JSON.stringify(url)} }), log: (level, text) => console.error(level, text) });
       await bridge.closed;`;
-    const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], { stdio: ["pipe", "pipe", "inherit"] });
     let out = "";
     child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
     const exited = new Promise<number | null>((resolve) => child.on("exit", resolve));
