@@ -2,7 +2,7 @@
  * Signals: how the process ends.
  *
  * Running ──signal or fatal error──▶ stopping (what is under way is finished and flushed, within a bound) ──▶ exit
- *                                      └──second signal, or the bound is over──▶ exit at once
+ *                                      └──another signal a moment later, or the bound is over──▶ exit at once
  *
  * Nothing in the house calls `process.exit` after a write; it asks for a stop.
  */
@@ -16,6 +16,8 @@ export interface StopOptions {
   readonly exit?: (code: number) => void;
   /** Where signals come from; a test passes its own. */
   readonly source?: NodeJS.EventEmitter;
+  /** Monotonic milliseconds; a test passes its own. */
+  readonly elapsedMs?: () => number;
 }
 
 export interface Stopping {
@@ -28,14 +30,23 @@ export interface Stopping {
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
+/**
+ * Signals this soon after the first are the same wish, said by several: a terminal sends one to all of its programs and `npm` passes it
+ * on; one that closes sends SIGHUP and its shell SIGTERM.
+ */
+const SAME_WISH_MS = 500;
+
 /** Calls `stop` once, on the first signal or fatal error, and exits when it is done: 0, or 1 after a fatal error or too long a stop. */
 export function onStop(stop: (why: string) => Promise<void>, options: StopOptions): Stopping {
   const { log } = options;
   const exit = options.exit ?? ((code: number) => process.exit(code));
   const source = options.source ?? process;
+  const elapsedMs = options.elapsedMs ?? (() => performance.now());
   let stopping: Promise<void> | undefined;
+  let beganMs = 0;
 
   const request = (why: string, code = 0): Promise<void> => {
+    if (stopping === undefined) beganMs = elapsedMs();
     stopping ??= run(why, code);
     return stopping;
   };
@@ -58,8 +69,8 @@ export function onStop(stop: (why: string) => Promise<void>, options: StopOption
 
   const listeners = SIGNALS.map((signal) => {
     const listener = (): void => {
-      if (stopping !== undefined) exit(EXIT_CODES[signal]);
-      else void request(signal);
+      if (stopping === undefined) void request(signal);
+      else if (elapsedMs() - beganMs >= SAME_WISH_MS) exit(EXIT_CODES[signal]);
     };
     source.on(signal, listener);
     return [signal, listener] as const;

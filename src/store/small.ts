@@ -39,7 +39,6 @@ export interface SmallDocument<Value extends object> {
 }
 
 export interface SmallOptions {
-  readonly mode?: number;
   /** False for a document that can be told from elsewhere: no `.bak` is kept. */
   readonly keepPrevious?: boolean;
 }

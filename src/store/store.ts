@@ -14,7 +14,6 @@ import type { Log } from "../host/log.js";
 import { ownStartTime } from "../host/processes.js";
 import { catalogPinsFormat, holdsFormat, presenceFormat } from "../model/catalog.js";
 import { Fault } from "../model/fault.js";
-import { tokensFormat, type Tokens } from "../model/home.js";
 import { lineageFormat } from "../model/lineage.js";
 import { experienceFormat, NO_CALIBRATION } from "../model/experience.js";
 import { flowsFormat } from "../model/flow.js";
@@ -71,8 +70,6 @@ export interface HomeStore extends Store {
   announce(daemon: { readonly url: string; readonly version: string }): Promise<void>;
   /** The local operator's token (state/operator.token, mode 0600), made on first use. */
   operatorToken(): Promise<string>;
-  readTokens(): Promise<Tokens>;
-  writeTokens(tokens: Tokens): Promise<void>;
   /** Keeps what the world prepared for the next start; a failure is told and forgotten. */
   keepPrepared(prepared: Prepared): Promise<void>;
   /** The home came up well: earlier crashed starts are forgotten. Happens by itself a while after `read`. */
@@ -115,7 +112,6 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
   const migrations = options.migrations ?? {};
   const shelf: DocumentShelf = { home, files, migrations };
   const smalls = openSmalls(shelf);
-  const tokens = smallDocument(shelf, tokensFormat, places.tokens, { format: tokensFormat.id, tokens: [] }, { mode: 0o600 });
   const logs = openLogs({ home, files, migrations, log, ...options.logLimits });
   const bulk = createBulk(shelf, { from: options.bulkFrom });
   const committer = createCommitter({ shelf, bulk, logs, smalls, log });
@@ -265,12 +261,6 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
         announced = true;
       }),
     operatorToken: () => writing("making the operator token", () => ensureOperatorToken(home, files)),
-    readTokens: () =>
-      inTurn(async () => {
-        for (const problem of await tokens.load()) log.warn(`${problem.where}: ${problem.text}`);
-        return tokens.value;
-      }),
-    writeTokens: (next) => writing("writing tokens", () => tokens.replace(next)),
     close: () => inTurn(close),
   };
 }

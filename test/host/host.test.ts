@@ -199,8 +199,27 @@ describe("stopping", () => {
     expect(order).toEqual(["written", "exit"]);
   });
 
-  it("leaves after the bound where stopping hangs, and at once on a second signal", async () => {
+  it("takes a storm of signals for one wish, and cuts nothing short for it", async () => {
     const source = new EventEmitter();
+    let nowMs = 5_000;
+    let stops = 0;
+    const codes: number[] = [];
+    const ended = new Promise<void>((resolve) => {
+      const stop = async (): Promise<void> => {
+        stops += 1;
+        await new Promise((after) => setTimeout(after, 30));
+      };
+      const exit = (code: number): void => (codes.push(code), resolve());
+      onStop(stop, { stopMs: () => 5_000, log: silentLog, source, exit, elapsedMs: () => nowMs });
+    });
+    for (let at = 0; at < 40; at += 1, nowMs += 12) source.emit(["SIGTERM", "SIGHUP", "SIGINT"][at % 3] ?? "SIGTERM");
+    await ended;
+    expect([stops, codes]).toEqual([1, [0]]);
+  });
+
+  it("leaves after the bound where stopping hangs, and at once on a signal that comes a moment after the first", async () => {
+    const source = new EventEmitter();
+    let nowMs = 0;
     const codes: number[] = [];
     const ended = new Promise<void>((resolve) => {
       onStop(() => new Promise(() => undefined), {
@@ -208,9 +227,11 @@ describe("stopping", () => {
         log: silentLog,
         source,
         exit: (code) => (codes.push(code), codes.length === 2 && resolve()),
+        elapsedMs: () => nowMs,
       });
     });
     source.emit("SIGINT");
+    nowMs = 600;
     source.emit("SIGINT");
     await ended;
     expect(codes).toEqual([130, 1]);

@@ -124,6 +124,21 @@ async function check(home: string): Promise<{ catalog: number; library: number; 
   return { catalog: world.catalog.version, library: world.library.revision, skills: skills.join("\n") };
 }
 
+/** Between which steps the decision is written where nothing goes wrong, and what the home is like then. */
+async function undisturbed(
+  home: string,
+  event: (steward: Steward, store: HomeStore) => Promise<Event>,
+): Promise<{ start: number; end: number; after: Awaited<ReturnType<typeof check>> }> {
+  const counter = dyingFiles();
+  const done = copyOf(home);
+  const { store, steward } = await wake(done, { files: counter });
+  const start = counter.steps();
+  await steward.post(await event(steward, store));
+  const end = counter.steps();
+  await store.close();
+  return { start, end, after: await check(done) };
+}
+
 /** The configuration the home was used with. */
 function configuredAs(world: { readonly catalog: { readonly tools: ReadonlyMap<string, unknown> } }): Event {
   const isShop = [...world.catalog.tools.keys()].some((key) => key.startsWith("shop/"));
@@ -140,14 +155,7 @@ describe.each([
 ] as const)("a daemon that dies during %s", (_name, prepare, event, made) => {
   it("loses nothing where any write, fsync or rename fails once: the decision is told as failed, and done when it is asked again", async () => {
     const home = await prepare();
-    const counter = dyingFiles();
-    const done = copyOf(home);
-    const reference = await wake(done, { files: counter });
-    const start = counter.steps();
-    await reference.steward.post(await event(reference.steward, reference.store));
-    const end = counter.steps();
-    await reference.store.close();
-    const after = await check(done);
+    const { start, end, after } = await undisturbed(home, event);
     let told = 0;
     for (const late of [false, true]) {
       for (let at = start + 1; at <= end; at += 1) {
@@ -180,14 +188,7 @@ describe.each([
     async (how: Death) => {
       const home = await prepare();
       const before = await check(copyOf(home));
-      const counter = dyingFiles();
-      const done = copyOf(home);
-      const reference = await wake(done, { files: counter });
-      const start = counter.steps();
-      await reference.steward.post(await event(reference.steward, reference.store));
-      const end = counter.steps();
-      await reference.store.close();
-      const after = await check(done);
+      const { start, end, after } = await undisturbed(home, event);
       expect(end - start).toBeGreaterThan(5);
       const seen = new Set<string>();
       for (let at = start + 1; at <= end; at += 1) {

@@ -203,17 +203,10 @@ describe("a home", () => {
     const store = await open(home);
     expect(await store.operatorToken()).toMatch(/^[0-9a-z]{52}$/);
     expect(await store.operatorToken()).toBe(await store.operatorToken());
-    await store.writeTokens({
-      format: "tokens/1",
-      tokens: [{ name: "ci", sha256: "x", upstreams: ["*"], rights: ["agent"], created: "now" }],
-    });
-    expect((await store.readTokens()).tokens).toHaveLength(1);
     await store.close();
     if (process.platform === "win32") return;
     const mode = (path: string): number => statSync(join(home, path)).mode & 0o777;
-    expect([mode("state"), mode("state/operator.token"), mode("state/tokens.json"), mode("state/episodes/000001.jsonl")]).toEqual(
-      [0o700, 0o600, 0o600, 0o600],
-    );
+    expect([mode("state"), mode("state/operator.token"), mode("state/episodes/000001.jsonl")]).toEqual([0o700, 0o600, 0o600]);
   });
 });
 

@@ -64,6 +64,21 @@ const get = (path: string, headers: Record<string, string>): string =>
 
 const ROUTES = ["/", "/healthz", "/readyz", "/metrics", "/v1/catalog", "/v1/openapi.json", "/mcp", "/mcp/direct", "/nothing"];
 
+describe("what is no request that can be read", () => {
+  it("is refused in words, whatever its size, and its connection ended", async () => {
+    const { url } = await start();
+    const begin = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n";
+    for (const bytes of [20_000, 100_000, 1_000_000]) {
+      const refused = await raw(url, `${begin}X-Big: ${"x".repeat(bytes)}\r\n\r\n`, true);
+      expect(refused).toMatchObject({ status: 431, ended: true });
+      expect(JSON.parse(refused.body)).toMatchObject({ title: expect.stringMatching(/headers .* \d+ bytes/) as string });
+    }
+    for (const text of ["GARBAGE\r\n\r\n", `${begin}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`, "\u0000".repeat(500)])
+      expect(await raw(url, text, true)).toMatchObject({ status: 400, ended: true });
+    expect((await raw(url, `${begin}\r\n`)).status).toBe(200);
+  });
+});
+
 describe("the Host of a request", () => {
   it.each(ROUTES)("is checked on %s [T08]", async (path) => {
     const { url } = await start();

@@ -8,9 +8,10 @@
  *   close(boundMs): refuse new requests → wait until nothing is under way or the bound is over → stop listening → end
  *   sessions and streams → what was said leaves → close what is still connected.
  */
-import { createServer } from "node:http";
+import { createServer, maxHeaderSize } from "node:http";
 import type { RequestListener, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { Fault } from "../../model/fault.js";
 import { SURFACE_LIMITS } from "../../model/policy.js";
 
@@ -46,6 +47,7 @@ export async function listen(app: RequestListener, host: string, port: number, s
   server.headersTimeout = SURFACE_LIMITS.headersTimeoutMs;
   // The time a client may take to send a request. Answers may take as long as their calls do.
   server.requestTimeout = SURFACE_LIMITS.requestTimeoutMs;
+  server.on("clientError", refuseUnread);
   await bind(server, host, port);
   const address = server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
@@ -86,6 +88,28 @@ async function close(server: Server, sockets: ReadonlySet<Socket>, boundMs: numb
   server.closeAllConnections();
   await closed;
 }
+
+/** A request that cannot be read as HTTP: told in words, and its connection ended. What still comes is dropped, so that the words arrive. */
+function refuseUnread(error: NodeJS.ErrnoException, stream: Duplex): void {
+  if (error.code === "ECONNRESET") return void stream.destroy();
+  // Told already: this is more of the same.
+  if (stream.destroyed || !stream.writable) return;
+  const [status, why] = UNREAD[error.code ?? ""] ?? ["400 Bad Request", "This is not an HTTP request that can be read."];
+  const body = Buffer.from(JSON.stringify({ type: "about:blank", title: why, status: Number.parseInt(status, 10) }));
+  stream.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.toString()}`,
+  );
+  stream.on("error", () => undefined).resume();
+  setTimeout(() => stream.destroy(), LAST_WORDS_MS).unref();
+}
+
+const UNREAD: Readonly<Record<string, readonly [status: string, why: string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    "431 Request Header Fields Too Large",
+    `The headers of a request may take ${maxHeaderSize} bytes in all.`,
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request did not arrive in time."],
+};
 
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, LOOK_MS));
