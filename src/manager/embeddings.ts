@@ -1,7 +1,7 @@
 /**
  * The embedder: keeps the texts of tools and skills embedded in the background, and embeds a need while somebody waits for it.
  *
- * Owns: what is asked when; pauses after faults; whose vectors are in force; texts an endpoint does not take.
+ * Owns: what is asked when; pauses after faults; texts an endpoint does not take.
  * Speaks: due texts in; rows of one embedder out, as they come; a need's vector, or in words why there is none.
  * Never: throws for what an endpoint does, makes a need wait beyond its deadline, or stands in the way of a listing.
  *
@@ -18,9 +18,10 @@ import { batchFrom, keepRecent } from "./embeddings-batch.js";
 import type { EmbeddingLimits, Embeddings, EmbeddingsOptions } from "./embeddings-options.js";
 import { FirstAnswer, Pause, RefusedTexts } from "./embeddings-pause.js";
 import { openTextSender, PLAIN_TEXT, type SendTexts } from "./embeddings-sender.js";
+import { SpaceInForce } from "./embeddings-space.js";
 import { Standing } from "./embeddings-standing.js";
 import { awayInWords, spaceInWords } from "./embeddings-words.js";
-import { createChangeJudge, UNSTEADY, type ChangeJudge, type Refusal } from "./embeddings-whose.js";
+import { createChangeJudge, UNSTEADY, type Refusal } from "./embeddings-whose.js";
 
 export type { EmbeddingLimits, Embeddings, EmbeddingsOptions } from "./embeddings-options.js";
 
@@ -43,11 +44,8 @@ export function createEmbeddings(options: EmbeddingsOptions): Embeddings {
 }
 
 class Endpoint implements Embeddings {
-  /** Whose vectors are in force. */
-  private space: Space | undefined;
-  private settling: Promise<unknown> = Promise.resolve();
+  private readonly inForce: SpaceInForce;
   private readonly standing: Standing;
-  private readonly changes: ChangeJudge;
   /** A need's strange answer is being looked into. */
   private looking = false;
   /** Recent needs, oldest first. */
@@ -77,7 +75,16 @@ class Endpoint implements Embeddings {
     this.standing = new Standing({ url, model, limits, clock, log, secrets: () => [...options.secrets(), options.apiKey ?? ""] });
     this.pausing = new Pause(clock, () => this.wake());
     this.refused = new RefusedTexts(limits, clock, () => this.wake());
-    this.changes = createChangeJudge({ limits, clock, ask: () => this.send([], limits.batchMs) });
+    this.inForce = new SpaceInForce({
+      endpoint: options,
+      standing: this.standing,
+      changes: createChangeJudge({ limits, clock, ask: () => this.send([], limits.batchMs) }),
+      onReplaced: () => {
+        this.needs.clear();
+        this.refused.clear();
+        this.suspects.clear();
+      },
+    });
   }
 
   wake(): void {
@@ -103,7 +110,7 @@ class Endpoint implements Embeddings {
     this.first.came();
     this.endRequests();
     await this.working;
-    await this.settling;
+    await this.inForce.settled();
   }
 
   status(): string {
@@ -111,12 +118,12 @@ class Endpoint implements Embeddings {
     const { standing, space, refused, left } = this;
     if (standing.away !== undefined) return awayInWords(standing, { isAsked: this.working !== undefined, pause: this.pausing });
     if (space === undefined) return `${model}: ${this.isAsking() ? "asked, no answer yet" : "not asked yet"}`;
-    const isUnsteady = this.changes.isUnsteady();
+    const isUnsteady = this.inForce.isUnsteady();
     return `${model} (${space.dimension} dimensions): ${spaceInWords({ left, refused, needs: standing.needsTold(), isUnsteady })}`;
   }
 
   isFine(): boolean {
-    const isTaken = this.refused.count === 0 && this.standing.needsTold() === undefined && !this.changes.isUnsteady();
+    const isTaken = this.refused.count === 0 && this.standing.needsTold() === undefined && !this.inForce.isUnsteady();
     return isTaken && this.standing.away === undefined && (this.space !== undefined || !this.isAsking());
   }
 
@@ -135,7 +142,7 @@ class Endpoint implements Embeddings {
     if (!isSameEmbedder(space.probe, made.probe)) {
       // Not waited for: this search goes by words, the next ones by the new embedder's vectors as they come.
       this.lookInto(made.probe);
-      return { kind: "failed", why: this.changes.isUnsteady() ? UNSTEADY : ANOTHER };
+      return { kind: "failed", why: this.inForce.isUnsteady() ? UNSTEADY : ANOTHER };
     }
     const [vector] = made.vectors;
     if (vector === undefined)
@@ -171,6 +178,11 @@ class Endpoint implements Embeddings {
     this.wake();
   }
 
+  /** Whose vectors are in force. */
+  private get space(): Space | undefined {
+    return this.inForce.current;
+  }
+
   /** Something is due and the endpoint was asked for it. */
   private isAsking(): boolean {
     return this.working !== undefined || this.pausing.isOn();
@@ -179,7 +191,8 @@ class Endpoint implements Embeddings {
   private lookInto(probe: Float32Array): void {
     if (this.looking || this.stopped) return;
     this.looking = true;
-    void this.settle(probe)
+    void this.inForce
+      .settle(probe)
       .then((whose) => {
         if (whose === "other") this.wake();
         else if (whose === "unsure" && !this.stopped && !this.pausing.isOn()) this.pause(undefined);
@@ -264,7 +277,7 @@ class Endpoint implements Embeddings {
       this.limits.batchMs,
     );
     if (made.kind === "vectors") {
-      const whose = await this.settle(made.probe);
+      const whose = await this.inForce.settle(made.probe);
       if (whose === "unsure") {
         if (!this.stopped) this.pause(undefined);
         return undefined;
@@ -315,7 +328,7 @@ class Endpoint implements Embeddings {
     if (this.standing.away === undefined) return false;
     const probe = await this.askPlain();
     if (probe === undefined) return false;
-    const whose = await this.settle(probe);
+    const whose = await this.inForce.settle(probe);
     if (whose === "unsure") {
       if (!this.stopped) this.pause(undefined);
     } else this.standing.answered();
@@ -329,38 +342,6 @@ class Endpoint implements Embeddings {
     });
     this.left = Math.max(0, this.left - rows.length);
     if (rows.length > 0 && this.space === space) await this.options.deliver(space.identity, space.dimension, rows);
-  }
-
-  /**
-   * Puts the space in force whose embedder answered so: "ours" where it was before, or none was; "other" once the endpoint keeps to it,
-   * "unsure" where it does not or cannot be asked. One at a time.
-   */
-  private settle(probe: Float32Array): Promise<"ours" | "other" | "unsure"> {
-    const settled = this.settling.then(async () => {
-      const before = this.space;
-      if (before !== undefined) {
-        if (isSameEmbedder(before.probe, probe)) return "ours";
-        const verdict = await this.changes.judge(probe);
-        if (verdict.kind === "unsteady") this.standing.contradictedItself(verdict.isNews);
-        else if (verdict.kind !== "changed") this.standing.failed(verdict);
-        if (verdict.kind !== "changed") return "unsure";
-        this.standing.answered();
-      }
-      const { baseUrl: url, model } = this.options;
-      const space = await this.options.cache.spaceOf({ url, model, probe });
-      this.space = space;
-      this.needs.clear();
-      this.refused.clear();
-      this.suspects.clear();
-      if (before === undefined) return "ours";
-      const change =
-        before.dimension === space.dimension ? "" : ` (${before.dimension} dimensions before, ${space.dimension} now)`;
-      this.options.log("warn", `another embedder answers at ${url}${change}; tools and skills are embedded anew`, { model });
-      await this.options.deliver(space.identity, space.dimension, []);
-      return "other";
-    });
-    this.settling = settled.catch(() => undefined);
-    return settled;
   }
 
   /** Looks again after a while. */
