@@ -145,6 +145,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
       const { label, name } = splitToolKey(tool);
       return config.upstreams.get(label)?.readOnlyTools?.includes(name) === true;
     },
+    tokenNames: () => tokens.inForce().tokens.tokens.map(({ name }) => name),
     home,
     version,
     started,

@@ -77,6 +77,8 @@ export interface PinAnswer {
   readonly gone: readonly { readonly tool: string; readonly to: readonly string[] }[];
   /** There, with another contract: called as they are now. */
   readonly changed: readonly string[];
+  /** Nobody goes by that name yet: what the pin waits for. */
+  readonly waits?: string | undefined;
 }
 /** Tools for a query as a catalog version would have answered; nothing is recorded. */
 export interface SearchAnswer {
@@ -110,9 +112,13 @@ export interface DriftAnswer extends Drift {
     readonly tools: readonly string[];
     readonly text: string;
   }[];
-  /** Tools that came or changed between the two and are held now, with why. */
+  /**
+   * Tools that the change between the two held, with why, and what became of them: still held, approved, free since the takeover was
+   * rejected, free since they moved on, or gone. Beside them what of the moved is held now.
+   */
   readonly held: readonly {
     readonly tool: string;
+    readonly now: "held" | "approved" | "rejected" | "released" | "gone";
     readonly reasons: readonly { readonly rule: string; readonly text: string }[];
   }[];
   /** Skills reached by a changed or removed tool, with their present standing. */

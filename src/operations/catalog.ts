@@ -1,5 +1,6 @@
 /** Operations on the catalog: the present and past versions, drift, lineage, approvals, sync. */
 import { causes, diffCatalogs } from "../catalog/drift.js";
+import type { Catalog } from "../model/catalog.js";
 import { skillsReaching } from "../graph/reach.js";
 import { Fault } from "../model/fault.js";
 import type { ToolKey, UpstreamLabel } from "../model/ids.js";
@@ -19,8 +20,9 @@ import { reaches, type Reach } from "../model/reach.js";
 import type { Tool } from "../model/tool.js";
 import { compactSignature } from "../provision/signature.js";
 import { nameOf } from "../world/advance.js";
+import { heldBetween } from "../world/compare.js";
 import { marksOf } from "../world/turn.js";
-import { releasedBy } from "../world/weigh-holds.js";
+import { neighboursIn, releasedBy } from "../world/weigh-holds.js";
 import { problemsWithin } from "../world/reach.js";
 import type { World } from "../world/world.js";
 import type { Desk } from "./desk.js";
@@ -59,23 +61,58 @@ export async function readDrift(desk: Desk, options: { from?: number; to?: numbe
   const world = desk.steward.world();
   const to = options.to ?? world.catalog.version;
   const from = options.from ?? Math.max(0, to - 1);
-  const drift = diffCatalogs(await catalogAt(desk, from), await catalogAt(desk, to));
+  const [before, after] = [await catalogAt(desk, from), await catalogAt(desk, to)];
+  const drift = diffCatalogs(before, after);
   const moved = new Set<ToolKey>([...drift.added, ...drift.removed, ...drift.changed]);
   const low = Math.min(from, to);
   const high = Math.max(from, to);
+  const links = [...world.lineage.values()].filter((link) => link.atVersion > low && link.atVersion <= high);
   const skills = skillsReaching(world.graph, moved).sort();
   return {
     ...drift,
-    lineage: [...world.lineage.values()].filter((link) => link.atVersion > low && link.atVersion <= high),
+    lineage: links,
     causes: causes(drift),
-    held: Object.entries(world.holds.held).flatMap(([tool, { reasons }]) =>
-      moved.has(tool as ToolKey) && world.catalog.tools.has(tool as ToolKey) ? [{ tool, reasons }] : [],
-    ),
+    held: heldRows(world, { before, after, moved, links }),
     skills: skills.flatMap((skill) => {
       const standing = world.standings.get(skill);
       return standing === undefined ? [] : [{ skill, standing }];
     }),
   };
+}
+
+interface Between {
+  readonly before: Catalog;
+  readonly after: Catalog;
+  readonly moved: ReadonlySet<ToolKey>;
+  readonly links: readonly LineageLink[];
+}
+
+/** What the change between the two held, and what became of that since; and what of it is held now, measured from an earlier version. */
+function heldRows(world: World, { before, after, moved, links }: Between): DriftAnswer["held"] {
+  const known = (key: ToolKey): Tool | undefined => before.tools.get(key);
+  const steps = links.filter(({ from }) => known(from as ToolKey) !== undefined);
+  const lineage = steps.map(({ from, to, level, confirmed }) => ({
+    tool: from,
+    to,
+    level: confirmed === undefined ? level : "certain",
+  }));
+  const policy = { holdOnTextChange: world.policy.holdOnTextChange, neighbours: neighboursIn(world) };
+  const then = heldBetween(before, after, lineage, policy);
+  const now = Object.keys(world.holds.held).filter((key) => moved.has(key as ToolKey) && world.catalog.tools.has(key as ToolKey));
+  return [...new Set([...Object.keys(then), ...now])].sort().map((tool) => {
+    const { reasons, predecessor } = then[tool] ?? world.holds.held[tool] ?? { reasons: [], predecessor: undefined };
+    return { tool, reasons, now: stateOf(world, tool as ToolKey, predecessor) };
+  });
+}
+
+function stateOf(world: World, tool: ToolKey, predecessor: string | undefined): DriftAnswer["held"][number]["now"] {
+  if (!world.catalog.tools.has(tool)) return "gone";
+  if (world.holds.held[tool] !== undefined) return "held";
+  if (world.holds.approved[tool] !== undefined) return "approved";
+  const isRejected = [...world.lineage.values()].some(
+    (link) => link.from === predecessor && link.to.includes(tool) && link.rejected !== undefined,
+  );
+  return isRejected ? "rejected" : "released";
 }
 
 export async function judgeLineage(

@@ -33,6 +33,8 @@ export interface Desk {
   readonly redact: (value: JsonValue) => { value: JsonValue; paths: readonly string[] };
   /** The configuration says of this tool that it only reads, whatever it says of itself. */
   readonly readsOnly: (tool: ToolKey) => boolean;
+  /** Names of the tokens in force. */
+  readonly tokenNames: () => readonly string[];
   readonly home: string;
   readonly version: string;
   readonly started: string;

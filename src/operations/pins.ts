@@ -38,7 +38,24 @@ export async function pinCatalog(
   if (session !== undefined) pinSession(desk, session, pin);
   else await desk.steward.post({ kind: "catalog-pinned", at: desk.clock.now(), by: caller.principal, token, pin });
   const subject = session === undefined ? { token } : { session };
-  return { pinned: pin === undefined ? null : answerOf(desk.steward.world(), subject, pin) };
+  if (pin === undefined) return { pinned: null };
+  const waits = session === undefined ? waitsForToken(desk, token, caller) : waitsForSession(desk, session);
+  return { pinned: { ...answerOf(desk.steward.world(), subject, pin), ...(waits === undefined ? {} : { waits }) } };
+}
+
+/** Callers without a token. */
+const UNNAMED = ["local", "mcp"];
+
+/** A pin may be there before its token is; a slip of typing would look the same, so it is said. */
+function waitsForToken(desk: Desk, token: string, caller: Caller): string | undefined {
+  const known = [...UNNAMED, ...desk.tokenNames()];
+  if (token === caller.principal || known.includes(token)) return undefined;
+  return `No token is called ${token}; there are ${known.join(", ")}. The pin is kept and holds once there is one.`;
+}
+
+function waitsForSession(desk: Desk, session: string): string | undefined {
+  if (desk.memory.sessions.has(session)) return undefined;
+  return `No session ${session} has begun an episode here; the pin holds once it calls, and ends with the daemon.`;
 }
 
 /** Throws Fault `version-unknown`. */

@@ -2,11 +2,11 @@
  * Compare: two catalogs that need not be successive versions, by drift, lineage and what skills of a library meet on the way.
  */
 import { causes, diffCatalogs, type Cause } from "../catalog/drift.js";
-import { nextHolds } from "../catalog/hold.js";
+import { nextHolds, type HoldPolicy } from "../catalog/hold.js";
 import type { Predecessor } from "../catalog/measure.js";
 import { judge } from "../catalog/level.js";
 import { lineageReport, successors, type Unresolved } from "../catalog/lineage.js";
-import type { Catalog } from "../model/catalog.js";
+import type { Catalog, Holds } from "../model/catalog.js";
 import { LEVELS, worseLevel, type Drift, type Level } from "../model/drift.js";
 import type { ToolKey } from "../model/ids.js";
 import type { LineageLink } from "../model/lineage.js";
@@ -52,7 +52,10 @@ export function compareCatalogs(
     drift: { added, removed, changed, changes, unclassified },
     causes: causes(drift),
     lineage,
-    held: heldOn(from, to, { changed, lineage }),
+    held: Object.entries(heldBetween(from, to, lineage)).map(([tool, hold]) => ({
+      tool,
+      text: hold.reasons.map((one) => one.text).join(" "),
+    })),
     skills: options.world === undefined ? [] : skillsMeeting(options.world, from, to, [...removed, ...changed]),
   };
 }
@@ -96,12 +99,18 @@ function unresolved(tool: string, nearest: Unresolved["nearest"]): TakenOver {
   return { tool, to: [], ...none, params: {}, fixedArguments: {}, evidence: [], nearest };
 }
 
-function heldOn(
+/** What the step from one catalog to another holds: tools that changed, and those that took over from narrower ones. */
+export function heldBetween(
   from: Catalog,
   to: Catalog,
-  { changed, lineage }: { changed: readonly ToolKey[]; lineage: readonly TakenOver[] },
-): { tool: string; text: string }[] {
-  const heirs = new Map<ToolKey, Predecessor[]>(changed.map((key) => [key, []]));
+  lineage: readonly { readonly tool: string; readonly to: readonly string[]; readonly level: string | undefined }[],
+  policy: HoldPolicy = { holdOnTextChange: false },
+): Holds["held"] {
+  const heirs = new Map<ToolKey, Predecessor[]>();
+  for (const [key, after] of to.tools) {
+    const before = from.tools.get(key);
+    if (before !== undefined && before.digests.document !== after.digests.document) heirs.set(key, []);
+  }
   for (const row of lineage) {
     const old = from.tools.get(row.tool as ToolKey);
     for (const key of row.to as readonly ToolKey[])
@@ -114,8 +123,7 @@ function heldOn(
     after: to.tools.get(key),
     predecessors,
   }));
-  const holds = nextHolds(emptyHolds, moved, to.time, { holdOnTextChange: false });
-  return Object.entries(holds.held).map(([tool, hold]) => ({ tool, text: hold.reasons.map((one) => one.text).join(" ") }));
+  return nextHolds(emptyHolds, moved, to.time, policy).held;
 }
 
 function skillsMeeting(

@@ -158,4 +158,16 @@ describe("time travel", () => {
     expect(await house.operations.skills({ at: 1, standing: "active" })).toMatchObject([{ name: "swap" }]);
     expect((await refusal(house.operations.why("swap", { at: 7 }))).code).toBe("version-unknown");
   });
+
+  it("of a name that nobody goes by is kept and says what it waits for", async () => {
+    const house = await evolving();
+    expect((await house.operations.pinCatalog({ version: 1, token: "ic" }, person)).pinned?.waits).toBe(
+      "No token is called ic; there are local, mcp. The pin is kept and holds once there is one.",
+    );
+    expect((await house.operations.pinCatalog({ version: 1, session: "nobody" }, person)).pinned?.waits).toContain(
+      "No session nobody",
+    );
+    for (const token of ["mcp", "local"])
+      expect((await house.operations.pinCatalog({ version: 1, token }, person)).pinned?.waits).toBeUndefined();
+  });
 });

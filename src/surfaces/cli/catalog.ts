@@ -180,8 +180,18 @@ function printPin(verbs: Verbs, pin: JsonObject): void {
     const to = textsOf(row["to"]);
     print.line({ text: `  gone: ${textOf(row["tool"])}${to.length === 0 ? "" : `, now ${to.join(" + ")}`}`, colour: "yellow" });
   }
+  if (pin["waits"] !== undefined) print.line({ text: `  ${textOf(pin["waits"])}`, colour: "yellow" });
   for (const tool of textsOf(pin["changed"])) print.line({ text: `  changed: ${tool}`, colour: "dim" });
 }
+
+/** What became of a hold since. */
+const HELD_NOW: Readonly<Record<string, string>> = {
+  held: "held until a person approves it",
+  approved: "approved since",
+  rejected: "free since the takeover was rejected",
+  released: "free since: it does no more than what was accepted",
+  gone: "gone since",
+};
 
 function printDrift(verbs: Verbs, drift: JsonObject): void {
   const { print } = verbs.ports;
@@ -198,10 +208,11 @@ function printDrift(verbs: Verbs, drift: JsonObject): void {
   for (const link of links)
     print.line(`  ${textOf(link["from"])} → ${textsOf(link["to"]).join(" + ")} (${textOf(link["kind"])}, `, levelOf(link), ")");
   const held = listOf(drift["held"]);
-  if (held.length > 0) print.line({ text: "Held until a person approves", colour: "red" });
+  if (held.length > 0) print.line({ text: "Held by this change", colour: "red" });
   for (const row of held) {
-    for (const reason of listOf(row["reasons"]))
-      print.line(`  ${textOf(reason["rule"]).padEnd(3)} ${textOf(row["tool"])}: ${textOf(reason["text"])}`);
+    const now = HELD_NOW[textOf(row["now"])] ?? textOf(row["now"]);
+    print.line(`  ${textOf(row["tool"])}: `, { text: now, colour: row["now"] === "held" ? "red" : "dim" });
+    for (const reason of listOf(row["reasons"])) print.line(`    ${textOf(reason["rule"]).padEnd(3)} ${textOf(reason["text"])}`);
   }
   const skills = listOf(drift["skills"]).filter(
     (row) => objectOf(row["standing"])["standing"] !== "active" || objectOf(row["standing"])["needsReview"] === true,
@@ -213,7 +224,8 @@ function printDrift(verbs: Verbs, drift: JsonObject): void {
 /** 0 compatible · 10 needs review · 11 skills would rest · 12 safety; the highest wins. */
 function driftExit(drift: JsonObject): number {
   const changes = listOf(drift["changes"]);
-  if (listOf(drift["held"]).length > 0 || changes.some((change) => change["rule"] === "A1")) return EXIT.safety;
+  if (listOf(drift["held"]).some((row) => row["now"] === "held") || changes.some((change) => change["rule"] === "A1"))
+    return EXIT.safety;
   if (listOf(drift["skills"]).some((row) => objectOf(row["standing"])["standing"] === "inactive")) return EXIT.inactive;
   const looked = new Set(["T1", "T3", "D1", "D2", "A2", "A3"]);
   if (

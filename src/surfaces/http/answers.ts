@@ -60,6 +60,7 @@ export const pin = z.object({
   tools: z.int().describe("Tools of that version."),
   gone: z.array(z.object({ tool: z.string(), to: z.array(z.string()) })),
   changed: z.array(z.string()).describe("There, with another contract: called as they are now."),
+  waits: z.string().optional().describe("Nobody goes by that name yet: what the pin waits for."),
 });
 export const pins = z.array(pin);
 export const pinned = z.object({ pinned: pin.nullable() });
@@ -130,8 +131,14 @@ export const drift = z.object({
   lineage: z.array(lineageLinkSchema),
   causes: z.array(z.object({ rule: z.string(), field: z.string().optional(), tools: z.array(z.string()), text: z.string() })),
   held: z
-    .array(z.object({ tool: z.string(), reasons: z.array(z.object({ rule: z.string(), text: z.string() })) }))
-    .describe("Tools that came or changed between the two and are held now, with why."),
+    .array(
+      z.object({
+        tool: z.string(),
+        reasons: z.array(z.object({ rule: z.string(), text: z.string() })),
+        now: z.enum(["held", "approved", "rejected", "released", "gone"]),
+      }),
+    )
+    .describe("Tools that the change between the two held, with why, and what became of them since."),
   skills: z.array(z.object({ skill: z.string(), standing: standingSchema })),
 });
 /** What a person's word took back, and what rests for it. */
