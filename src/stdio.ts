@@ -78,7 +78,11 @@ async function startDaemon(around: StdioSurroundings, home: string): Promise<str
   const until = performance.now() + START_MS;
   while (performance.now() < until) {
     const daemon = readDaemon(home);
-    if (daemon !== undefined) return daemon.url;
+    if (daemon !== undefined) {
+      // Another bridge's came first: this one would be a second, should that be stopped before it has seen it.
+      if (daemon.pid !== child.pid) child.kill();
+      return daemon.url;
+    }
     // It may have given way to another bridge's, which is still coming up.
     if (ended && !isTaken(home))
       throw new Fault("daemon-unreachable", `The daemon ended while it was starting: ${lastLine(told)} (${told}).`);
