@@ -17,7 +17,7 @@ import { isAscii, tokenise } from "./tokens.js";
 export const WRITTEN =
   /[\p{L}\p{N}\u30fc\u3005][\p{L}\p{M}\p{N}\u30fc\u3005\u00ad\u200b-\u200d]*(?:['\u2019][\p{L}\p{N}][\p{L}\p{M}\p{N}\u00ad\u200b-\u200d]*)*|\p{Regional_Indicator}{2}|\p{Extended_Pictographic}[\p{M}\p{Emoji_Modifier}\u{e0020}-\u{e007f}]*(?:\u200d\p{Extended_Pictographic}[\p{M}\p{Emoji_Modifier}]*)*\u200d*/gu;
 /** These end no letter: they are no part of the word they stand behind. */
-const UNSEEN_END = /[\u00ad\u200b]+$/;
+const UNSEEN = new Set(["\u00ad", "\u200b"]);
 /** Written without spaces between words: such a run is more than one word. */
 const SPACELESS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Hangul}]/u;
@@ -44,7 +44,7 @@ export function namesOf(need: string, unknown: ReadonlySet<string>): string[] {
   for (const match of need.matchAll(WRITTEN)) {
     // What follows was not looked at.
     if (words >= QUERY_WORDS_MAX) break;
-    const run = match[0].replace(UNSEEN_END, "");
+    const run = withoutUnseenEnd(match[0]);
     if (SPACELESS.test(run)) {
       const found = piecesOf(run, unknown, QUERY_WORDS_MAX - words);
       words += found.words;
@@ -58,6 +58,12 @@ export function namesOf(need: string, unknown: ReadonlySet<string>): string[] {
   const named = new Map<string, string>();
   for (const name of wholeLetters(need, places)) if (!named.has(name.toLowerCase())) named.set(name.toLowerCase(), name);
   return [...named.values()];
+}
+
+function withoutUnseenEnd(run: string): string {
+  let end = run.length;
+  while (UNSEEN.has(run.charAt(end - 1))) end--;
+  return run.slice(0, end);
 }
 
 /** What stands there, with all that belongs to its first and last letter. */

@@ -118,6 +118,20 @@ describe("exact names", () => {
 });
 
 describe("few and right", () => {
+  // Where the work grew faster than the need, these would take minutes and be given up.
+  it.each<[string, string]>([
+    ["one word", "x".repeat(200_000)],
+    ["words tied by one sign", "a/".repeat(100_000)],
+    ["marks", `a${"\u0301".repeat(200_000)}`],
+    ["unseen joiners", `a${"\u200b".repeat(200_000)}b`],
+    ["code marks", "`".repeat(200_000)],
+    ["a script without spaces", "คืนเงิน".repeat(30_000)],
+    ["emoji", "👩‍👩‍👧‍👦".repeat(10_000)],
+    ["lone surrogates", "\ud800".repeat(200_000)],
+  ])("answers a need of hundreds of thousands of characters, whatever it is made of: %s", (_what, need) => {
+    expect(searchTools(ecosystem, need, { limit: 5 }).hits).toEqual([]);
+  });
+
   it("answers with nothing and names the words it does not know, where nothing fits [R09]", () => {
     const answer = searchTools(ecosystem, "transcode a podcast into ogg vorbis", { limit: 5 });
     expect(answer.hits).toEqual([]);
