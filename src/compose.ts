@@ -112,8 +112,11 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   const version = packageVersion();
   let config = await readConfig(home, { env: options.env, main: options.main });
   const ground = await store.read();
+  // What outlives the start names what it needs: the ground state as it was read is large, and gone when the world stands.
+  const { problems: found, prepared } = ground;
+  const isNew = ground.revision === undefined;
   const notes = keepConfigNotes(config);
-  for (const problem of [...ground.problems, ...notes.problems()]) log.warn(`${problem.where}: ${problem.text}`);
+  for (const problem of [...found, ...notes.problems()]) log.warn(`${problem.where}: ${problem.text}`);
   const report = (level: "info" | "warn" | "error", text: string, data?: Record<string, unknown>): void => log[level](text, data);
   const tokens = openTokenFile(home, report);
   const steward = createSteward({ world: rebuild(ground, started), store, log: report });
@@ -149,7 +152,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     home,
     version,
     started,
-    problems: () => [...ground.problems, ...notes.problems(), ...tokens.problems()],
+    problems: () => [...found, ...notes.problems(), ...tokens.problems()],
     embedder,
     memory: createMemory(),
     calls: createCallLog({ steward, clock, redact, log: report, flowKey: base32(32) }),
@@ -169,8 +172,8 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   });
   // Where nothing is to be connected, the last good catalog is worked on as it was offered last.
   await steward.post(configuredEvent(config, clock.now(), options.upstreams));
-  await takeFolders(desk, ground.revision === undefined ? shippedLock(home) : undefined);
-  const keeper = keepPrepared(() => steward.world(), store, ground.prepared);
+  await takeFolders(desk, isNew ? shippedLock(home) : undefined);
+  const keeper = keepPrepared(() => steward.world(), store, [...prepared.keys()]);
   const tick = setInterval(() => {
     void steward.post({ kind: "tick", at: clock.now() }).catch(() => undefined);
     auto.wake();

@@ -9,13 +9,13 @@ export interface PreparedKeeper {
   now(): Promise<void>;
 }
 
-/** `taken`: what lies there already. */
+/** `taken`: names of what lies there already. */
 export function keepPrepared(
   world: () => World,
   store: { keepPrepared(prepared: Prepared): Promise<void> },
-  taken: Prepared,
+  taken: readonly string[],
 ): PreparedKeeper {
-  let kept = nameOf([...taken.keys()]);
+  let kept = nameOf(taken);
   let seen = "";
 
   async function keep(wanted: string): Promise<void> {

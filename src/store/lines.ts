@@ -30,8 +30,11 @@ export interface WholeLine {
   document(): unknown;
 }
 
-/** The line in `bytes` from `start` to `end` (without its newline), if it is whole: nothing is parsed before it is asked for. */
-export function wholeLine(bytes: Buffer, start = 0, end = bytes.length): WholeLine | undefined {
+/**
+ * The line in `bytes` from `start` to `end` (without its newline), if it is whole: nothing is parsed before it is asked for. `text`: all
+ * of `bytes` where they are ASCII, so that a line of many is a part of it.
+ */
+export function wholeLine(bytes: Buffer, start = 0, end = bytes.length, text?: string): WholeLine | undefined {
   const body = end - SUM_CHARS;
   if (body <= start) return undefined;
   const sum = SUM.exec(bytes.toString("latin1", body, end))?.[1];
@@ -43,7 +46,7 @@ export function wholeLine(bytes: Buffer, start = 0, end = bytes.length): WholeLi
     mark: { number: Number(batch[1]), left: Number(batch[2]) },
     document() {
       try {
-        return JSON.parse(`${bytes.toString("utf8", start, at)}}`);
+        return JSON.parse(`${text?.slice(start, at) ?? bytes.toString("utf8", start, at)}}`);
       } catch {
         return undefined;
       }

@@ -10,6 +10,7 @@
  * segment with an episode's last line is replaced, that line still stands behind every older one; when it is, the line stands
  * in this segment or in an earlier one already. So every moment of it reads the same.
  */
+import { isAscii } from "node:buffer";
 import type { z } from "zod";
 import type { Files } from "../host/files.js";
 import type { Log } from "../host/log.js";
@@ -215,12 +216,13 @@ function eachLine(
 ): number {
   let count = 0;
   let bad = 0;
+  const text = isAscii(bytes) ? bytes.toString("latin1") : undefined;
   for (let start = 0; start < bytes.length;) {
     const newline = bytes.indexOf(0x0a, start);
     const end = newline < 0 ? bytes.length : newline;
     if (end > start) {
       count += 1;
-      const line = wholeLine(bytes, start, end);
+      const line = wholeLine(bytes, start, end, text);
       if (line === undefined || !read(line, start, end)) bad += 1;
     }
     start = end + 1;

@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import fc from "fast-check";
@@ -160,6 +161,8 @@ describe("lines", () => {
           const around = Buffer.concat([Buffer.from(line), bytes, Buffer.from(`\n${line}`)]);
           const start = Buffer.byteLength(line);
           expect(wholeLine(around, start, start + bytes.length)?.document()).toEqual(document);
+          if (isAscii(around))
+            expect(wholeLine(around, start, start + bytes.length, around.toString("latin1"))?.document()).toEqual(document);
           const place = at % bytes.length;
           bytes[place] = (bytes[place] ?? 0) ^ flip;
           expect(wholeLine(bytes)).toBeUndefined();
