@@ -90,6 +90,8 @@ export interface House {
 const GRAPH_STEPS_AT_ONCE = 32;
 /** Words of the indexes, likewise. */
 const WORDS_AT_ONCE = 1_000;
+/** Skill folders that take a tenth of a second to look at. */
+const MANY_FOLDERS = 2_000;
 /** Seconds matter for the grace period only in hours: a tick a minute is enough. */
 const TICK_MS = 60_000;
 
@@ -172,7 +174,10 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   });
   // Where nothing is to be connected, the last good catalog is worked on as it was offered last.
   await steward.post(configuredEvent(config, clock.now(), options.upstreams));
-  await takeFolders(desk, isNew ? shippedLock(home) : undefined);
+  // Of thousands of folders the first look waits until they are watched, when they are looked at anyway: what was edited meanwhile is
+  // taken up a moment after the start instead of keeping everybody waiting.
+  const looksLater = options.watch && steward.world().library.skills.size >= MANY_FOLDERS;
+  if (!looksLater) await takeFolders(desk, isNew ? shippedLock(home) : undefined);
   const keeper = keepPrepared(() => steward.world(), store, [...prepared.keys()]);
   const tick = setInterval(() => {
     void steward.post({ kind: "tick", at: clock.now() }).catch(() => undefined);

@@ -11,6 +11,7 @@ import { sha256 } from "./canonical.js";
 import { escapeText } from "./clean.js";
 
 const SAFE_NAME = /^[a-zA-Z0-9_-]+$/;
+const UNSAFE_CHARACTER = /[^a-zA-Z0-9_-]/gu;
 const LABEL = /^[A-Za-z0-9._-]{1,32}$/;
 const LABEL_LENGTH = 32;
 const HASH_DIGITS = 8;
@@ -24,7 +25,7 @@ export function exposedName(key: ToolKey, prefix: string, maxLength: number): Ex
   const { name } = splitToolKey(key);
   const plain = prefix === "" ? name : `${prefix}__${name}`;
   if (SAFE_NAME.test(plain) && plain.length <= maxLength) return plain as ExposedName;
-  const safe = Array.from(plain, (character) => (SAFE_NAME.test(character) ? character : "_")).join("");
+  const safe = plain.replace(UNSAFE_CHARACTER, "_");
   return `${safe.slice(0, Math.max(1, maxLength - HASH_DIGITS - 1))}_${hash(key)}` as ExposedName;
 }
 

@@ -117,14 +117,14 @@ export function toBytes(frozen: FrozenIndex): Uint8Array {
   return bytes;
 }
 
-/** From what `toBytes` made; `bytes` begin at a multiple of four. The arrays are those of `bytes`. */
+/** From what `toBytes` made; `bytes` begin at a multiple of four, and are not held on to. */
 export function fromBytes(bytes: Uint8Array): FrozenIndex {
   const headBytes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const head = Buffer.from(bytes.buffer, bytes.byteOffset + WORD, headBytes).toString("utf8");
   const { lengths, ...names } = JSON.parse(head) as Omit<FrozenIndex, "arrays"> & { readonly lengths: readonly number[] };
   let at = bytes.byteOffset + aligned(WORD + headBytes);
   const arrays = FROZEN_ARRAYS.map((name, place) => {
-    const words = new Uint32Array(bytes.buffer, at, lengths[place]);
+    const words = new Uint32Array(bytes.buffer, at, lengths[place]).slice();
     at += WORD * words.length;
     return [name, words] as const;
   });

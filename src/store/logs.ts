@@ -216,13 +216,13 @@ function eachLine(
 ): number {
   let count = 0;
   let bad = 0;
-  const text = isAscii(bytes) ? bytes.toString("latin1") : undefined;
+  const ascii = isAscii(bytes);
   for (let start = 0; start < bytes.length;) {
     const newline = bytes.indexOf(0x0a, start);
     const end = newline < 0 ? bytes.length : newline;
     if (end > start) {
       count += 1;
-      const line = wholeLine(bytes, start, end, text);
+      const line = wholeLine(bytes, start, end, ascii);
       if (line === undefined || !read(line, start, end)) bad += 1;
     }
     start = end + 1;

@@ -52,7 +52,9 @@ export function readSealed(home: string, place: string, expected: JsonObject): B
   }
 }
 
+/** The rest begins at a multiple of eight bytes, so that numbers in it can be read where they lie. */
 export async function writeSealed(home: string, files: Files, place: string, head: JsonObject, rest: Buffer): Promise<void> {
-  const first = Buffer.from(`${JSON.stringify({ ...head, sha256: digestOfBytes(rest) })}\n`);
+  const text = JSON.stringify({ ...head, sha256: digestOfBytes(rest) });
+  const first = Buffer.from(`${text}${" ".repeat(7 - (Buffer.byteLength(text) % 8))}\n`);
   await writeAtomic(files, join(home, place), Buffer.concat([first, rest]));
 }

@@ -15,11 +15,9 @@ const LENGTH_BYTES = 8;
 
 /** Empty where there is nothing, or nothing of this code. */
 export function readPrepared(home: string, stamp: string): Prepared {
-  const sealed = readSealed(home, places.prepared, { format: FORMAT, stamp });
-  if (sealed === undefined) return new Map();
-  // A copy begins at an address of its own, which the place in the file does not.
-  const bytes = new Uint8Array(sealed);
-  const view = new DataView(bytes.buffer);
+  const bytes = readSealed(home, places.prepared, { format: FORMAT, stamp });
+  if (bytes === undefined || bytes.byteOffset % ALIGN !== 0) return new Map();
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const parts = new Map<string, Uint8Array>();
   try {
     for (let at = 0; at < bytes.length;) {
@@ -27,7 +25,7 @@ export function readPrepared(home: string, stamp: string): Prepared {
       const name = at + LENGTH_BYTES;
       const part = aligned(name + nameBytes);
       if (part + partBytes > bytes.length) return new Map();
-      parts.set(Buffer.from(bytes.subarray(name, name + nameBytes)).toString("utf8"), bytes.subarray(part, part + partBytes));
+      parts.set(bytes.toString("utf8", name, name + nameBytes), bytes.subarray(part, part + partBytes));
       at = aligned(part + partBytes);
     }
   } catch {

@@ -21,7 +21,6 @@ import type { CallOptions, Clock, UpstreamCall, UpstreamStatus } from "../model/
 import type { Tool } from "../model/tool.js";
 import { createCalls } from "./calls.js";
 import { shown } from "./faults.js";
-import { openHttp } from "./http.js";
 import { createIdleWatch } from "./idle.js";
 import { createLifeWatch } from "./life.js";
 import { createLink } from "./link.js";
@@ -207,7 +206,8 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       onNoise: noise.onNoise,
       onUnaddressed: noise.onUnaddressed,
     };
-    if (config.kind === "http") return openHttp({ ...shared, config });
+    // Loaded when one is there: a house with servers of its own alone starts without it.
+    if (config.kind === "http") return (await import("./http.js")).openHttp({ ...shared, config });
     return openStdio({
       ...shared,
       config,

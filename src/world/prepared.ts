@@ -18,6 +18,7 @@ import { prepareVocabulary } from "../retrieve/vocabulary.js";
 import { folderDigest } from "../skills/digest.js";
 import { emptyLibrary } from "../skills/library.js";
 import { rememberSpeaking, speaksToModel } from "../skills/speaks.js";
+import { SKILL_PATH } from "../skills/text.js";
 import type { World } from "./world.js";
 
 /** From this many tools or skills on. Fewer are worked out as fast as they are read. */
@@ -64,14 +65,19 @@ function membersOf({ library, standings }: Pick<World, "library" | "standings">,
 const frozenBytes = (frozen: FrozenIndex | undefined): Uint8Array | undefined =>
   frozen === undefined ? undefined : toBytes(frozen);
 
-/** A skill as it was read, without its files, and what its text says to models where that was looked at. */
-type PreparedSkill = readonly [skill: Omit<Skill, "files">, speaks: readonly string[] | undefined];
+/** A skill as it was read, without its files; its body as a place in SKILL.md where it stands there; what it says to models where that was looked at. */
+type PreparedSkill = readonly [
+  skill: Omit<Skill, "files" | "body">,
+  body: string | readonly [from: number, to: number],
+  speaks: readonly string[] | undefined,
+];
 
 function skillBytes({ skills }: Library): Uint8Array {
-  const kept = [...skills.values()].map(({ files, ...skill }): PreparedSkill => [
-    skill,
-    skill.provenance === "import" ? speaksToModel({ files }) : undefined,
-  ]);
+  const kept = [...skills.values()].map(({ files, body, ...skill }): PreparedSkill => {
+    const from = files[SKILL_PATH]?.lastIndexOf(body) ?? -1;
+    const speaks = skill.provenance === "import" ? speaksToModel({ files }) : undefined;
+    return [skill, from < 0 ? body : [from, from + body.length], speaks];
+  });
   return Buffer.from(JSON.stringify(kept));
 }
 
@@ -81,10 +87,11 @@ export function preparedLibrary({ prepared, skills, revision }: Pick<Ground, "pr
   const bytes = name === undefined ? undefined : prepared.get(name);
   if (bytes === undefined) return emptyLibrary;
   const read = new Map<SkillName, Skill>();
-  for (const [skill, speaks] of JSON.parse(Buffer.from(bytes).toString("utf8")) as PreparedSkill[]) {
+  for (const [skill, at, speaks] of JSON.parse(Buffer.from(bytes).toString("utf8")) as PreparedSkill[]) {
     const files = skills.get(skill.name);
     if (files === undefined || folderDigest(revision?.skills[skill.name] ?? {}) !== skill.digest) continue;
-    read.set(skill.name, { ...NO_FIELDS, ...skill, files });
+    const body = typeof at === "string" ? at : (files[SKILL_PATH]?.slice(...at) ?? "");
+    read.set(skill.name, { ...NO_FIELDS, ...skill, body, files });
     if (Array.isArray(speaks)) rememberSpeaking(files, speaks);
   }
   return { ...emptyLibrary, skills: read };

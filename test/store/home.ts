@@ -14,6 +14,8 @@ import type { Standing } from "../../src/model/standing.js";
 import type { ListedTool } from "../../src/model/tool.js";
 import type { ViewRecord } from "../../src/model/view.js";
 import { silentLog } from "../../src/host/log.js";
+import { emptyLibrary, planRevision } from "../../src/skills/library.js";
+import { renderSkill } from "../../src/skills/text.js";
 import { openStore, type HomeStore, type StoreOptions } from "../../src/store/store.js";
 
 export const NOW = "2026-11-30T12:00:00.000Z";
@@ -321,4 +323,28 @@ export function samples(id: string): Change & { kind: "samples" } {
     tool: "shop/get" as ToolKey,
     samples: [{ digest: sha256(`sample of ${id}`), args: { id: "1" }, redacted: [], calls }],
   };
+}
+
+/** A home with so many imported skills, `atomic-0` and on, as a store leaves it. */
+export async function homeOfSkills(count: number): Promise<string> {
+  const home = tempHome();
+  const store = await open(home);
+  const edits = Array.from({ length: count }, (_, n) => {
+    const name = `atomic-${n}` as SkillName;
+    const files = renderSkill({
+      name,
+      tier: "atomic",
+      description: `Does the ${n}th thing.`,
+      body: `## When to use\nWhen the ${n}th thing is to be done, café and all.`,
+      contract: { requires: [], uses: [], produces: [], evidence: [] },
+    });
+    const record = { kind: "add", skill: name, cause: "test", signature: String(n), by: "import" } as const;
+    return { record, files, provenance: "import" } as const;
+  });
+  const plan = planRevision({ library: emptyLibrary, edits, at: NOW, cause: "test", catalogVersion: 0 });
+  await store.persist([
+    { kind: "library-revision", record: plan.record, objects: plan.objects, written: plan.written, removed: plan.removed },
+  ]);
+  await store.close();
+  return home;
 }

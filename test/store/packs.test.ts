@@ -5,41 +5,15 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { sha256 } from "../../src/catalog/canonical.js";
 import { nodeFiles } from "../../src/host/files.js";
-import type { SkillName } from "../../src/model/ids.js";
-import { planRevision, emptyLibrary } from "../../src/skills/library.js";
-import { renderSkill } from "../../src/skills/text.js";
 import { readPack, SKILL_PACK } from "../../src/store/packs.js";
 import { places } from "../../src/store/places.js";
 import { readPrepared, writePrepared } from "../../src/store/prepared.js";
-import { NOW, open, removeHomes, tempHome } from "./home.js";
+import { homeOfSkills, open, removeHomes, tempHome } from "./home.js";
 
 afterEach(removeHomes);
 
+/** As many as are worth a pack. */
 const SKILLS = 500;
-
-/** A home with as many skills as are worth a pack. */
-async function homeOfSkills(): Promise<string> {
-  const home = tempHome();
-  const store = await open(home);
-  const edits = Array.from({ length: SKILLS }, (_, n) => {
-    const name = `atomic-${n}` as SkillName;
-    const files = renderSkill({
-      name,
-      tier: "atomic",
-      description: `Does the ${n}th thing.`,
-      body: `## When to use\nWhen the ${n}th thing is to be done, café and all.`,
-      contract: { requires: [], uses: [], produces: [], evidence: [] },
-    });
-    const record = { kind: "add", skill: name, cause: "test", signature: String(n), by: "import" } as const;
-    return { record, files, provenance: "import" } as const;
-  });
-  const plan = planRevision({ library: emptyLibrary, edits, at: NOW, cause: "test", catalogVersion: 0 });
-  await store.persist([
-    { kind: "library-revision", record: plan.record, objects: plan.objects, written: plan.written, removed: plan.removed },
-  ]);
-  await store.close();
-  return home;
-}
 
 /** Reads the home as a start does, and answers the texts of its skills. */
 async function textsOf(home: string): Promise<unknown> {
@@ -52,7 +26,7 @@ async function textsOf(home: string): Promise<unknown> {
 
 describe("the pack of skills", () => {
   it("is made at the first start with many skills, and later starts read the same from it alone", async () => {
-    const home = await homeOfSkills();
+    const home = await homeOfSkills(SKILLS);
     const texts = await textsOf(home);
     const pack = readPack<string>(home, SKILL_PACK);
     expect(pack.size).toBeGreaterThan(SKILLS);
@@ -63,7 +37,7 @@ describe("the pack of skills", () => {
   });
 
   it("is as good as absent where a byte of it moved, wherever that is", async () => {
-    const home = await homeOfSkills();
+    const home = await homeOfSkills(SKILLS);
     const texts = await textsOf(home);
     const path = join(home, SKILL_PACK.place);
     const sound = readFileSync(path);
