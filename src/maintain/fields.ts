@@ -65,3 +65,11 @@ export function requiredOf(schema: JsonObject): string[] {
 export function propertiesOf(schema: JsonObject): JsonObject {
   return isJsonObject(schema["properties"]) ? schema["properties"] : {};
 }
+
+/** May a property only be one of a few values? */
+export function isOneOfFew(property: JsonValue | undefined): boolean {
+  return (
+    isJsonObject(property) &&
+    (Array.isArray(property["enum"]) || property["type"] === "boolean" || property["const"] !== undefined)
+  );
+}

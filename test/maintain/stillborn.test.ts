@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import type { SkillName } from "../../src/model/ids.js";
-import { closeHouses, later, list, person, tool } from "../house.js";
+import { approve, closeHouses, later, list, tool } from "../house.js";
 import { cancelOrder, findOrders, learnt, maintain, refundOrder, run, shopHouse, teach } from "./runs.js";
 
 afterEach(closeHouses);
@@ -66,7 +66,7 @@ describe("a skill that a run adds", () => {
     await teach(house, [run(3, { refund: true }), run(4, { refund: true })]);
     const report = await maintain(house);
     expect(learnt(report.applied).filter((edit) => edit.includes("plan"))).toEqual([]);
-    await house.operations.approveTool({ tool: "shop/find_orders" }, person);
+    await approve(house, "shop/find_orders");
     const again = await maintain(house);
     expect(learnt(again.applied).join(" ")).toContain("add plan-");
     for (const { name, standing } of await house.operations.skills({}))

@@ -2,12 +2,13 @@
  * Merging: the same ability seen in several trajectories becomes one candidate.
  *
  * Its signature is the sequence of tools; its slots are decided by what most trajectories did. Two runs of one task prove it once.
+ * Where one tool is several steps, the modes that tell them apart are part of the ability.
  */
 import { canonicalJson, sha256 } from "../../catalog/canonical.js";
-import { isJsonObject, type JsonValue } from "../../model/json.js";
+import type { JsonValue } from "../../model/json.js";
 import type { Tool } from "../../model/tool.js";
-import { mayNotExist, propertiesOf, requiredOf } from "../fields.js";
-import { isSameStep, type Need } from "./needs.js";
+import { isOneOfFew, mayNotExist, propertiesOf, requiredOf } from "../fields.js";
+import { isSameStep, modeOf, type Need } from "./needs.js";
 import type { TracedCall } from "./trace.js";
 
 export type Slot =
@@ -44,18 +45,23 @@ export function signatureOf(keys: readonly string[]): string {
 export function mergeNeeds(needs: readonly Need[]): Candidate[] {
   const groups = new Map<string, Need[]>();
   for (const need of needs) {
-    const signature = signatureOf(need.calls.map((call) => call.tool.key));
-    groups.set(signature, [...(groups.get(signature) ?? []), need]);
+    const way = canonicalJson(need.calls.map((call) => [call.tool.key, isSeveralSteps(need, call) ? modeOf(call) : {}]));
+    groups.set(way, [...(groups.get(way) ?? []), need]);
   }
-  return [...groups].map(([signature, members]) => candidateOf(signature, members));
+  return [...groups.values()].map(candidateOf);
 }
 
-function candidateOf(signature: string, needs: readonly Need[]): Candidate {
+/** Is the call's tool another step of the need as well? */
+function isSeveralSteps(need: Need, call: TracedCall): boolean {
+  return need.calls.some((other) => other !== call && other.tool.key === call.tool.key);
+}
+
+function candidateOf(needs: readonly Need[]): Candidate {
   const verified = needs.filter((need) => need.trace.proof.weight === "verified");
   const claimed = needs.filter((need) => need.trace.proof.weight === "claim");
   const first = needs[0]?.calls ?? [];
   return {
-    signature,
+    signature: signatureOf(first.map((call) => call.tool.key)),
     needs,
     steps: first.map((call, n) => ({ tool: call.tool, slots: slotsOf(call.tool, n, verified.length > 0 ? verified : needs) })),
     support: differentRuns(verified),
@@ -110,16 +116,10 @@ function slotOf(
   if (best.kind !== "request") return best;
   const values = new Set(calls.map(({ call }) => JSON.stringify(call.args[param])));
   const [value] = values;
-  const isSet = calls.length > 0 && calls.every(({ call }) => call.fixed.has(param));
+  const isTold = (need: Need, call: TracedCall): boolean => isSeveralSteps(need, call) && Object.hasOwn(modeOf(call), param);
+  const isSet = calls.length > 0 && calls.every(({ need, call }) => call.fixed.has(param) || isTold(need, call));
   const isFixed = values.size === 1 && (isSet || (calls.length >= LITERAL_LEAST && isOneOfFew(property)));
   return isFixed && value !== undefined ? { kind: "literal", value: JSON.parse(value) as JsonValue } : best;
-}
-
-function isOneOfFew(property: JsonValue | undefined): boolean {
-  return (
-    isJsonObject(property) &&
-    (Array.isArray(property["enum"]) || property["type"] === "boolean" || property["const"] !== undefined)
-  );
 }
 
 /** The step of this need that the value came from: the very call, or the one that stands for its tool. */

@@ -5,12 +5,14 @@
  * calls whose results its arguments came from, their own sources, and looks at the very things it names. Never through another need's
  * change: what one need wrote is not a source of the next.
  */
-import type { JsonValue } from "../../model/json.js";
+import { canonicalJson } from "../../catalog/canonical.js";
+import type { JsonObject, JsonValue } from "../../model/json.js";
+import { isOneOfFew, propertiesOf, requiredOf } from "../fields.js";
 import type { Trace, TracedCall } from "./trace.js";
 
 export interface Need {
   readonly trace: Trace;
-  /** In the order of the calls, one a tool; the last is what the need was for. */
+  /** In the order of the calls, one a tool and mode; the last is what the need was for. */
   readonly calls: readonly TracedCall[];
   readonly ending: TracedCall;
 }
@@ -45,14 +47,32 @@ function sliceOf(trace: Trace, ending: TracedCall): TracedCall[] {
   return oneATool([...taken].sort((a, b) => a.seq - b.seq)).slice(-CALLS_MOST);
 }
 
-/** Of several calls of a tool the last: the earlier ones were the search for it. */
+/**
+ * Of several calls of a tool the last: the earlier ones were the search for it. One in another mode stays where something was taken
+ * from it: what another mode gives the last call cannot give.
+ */
 function oneATool(calls: readonly TracedCall[]): TracedCall[] {
-  return calls.filter((call, n) => !calls.slice(n + 1).some((later) => isSameStep(call, later)));
+  const taken = new Set(calls.flatMap((call) => [...call.from.values()].map(({ seq }) => seq)));
+  return calls.filter(
+    (call, n) =>
+      !calls.slice(n + 1).some((later) => isSameStep(call, later) || (isSameTool(call, later) && !taken.has(call.seq))),
+  );
 }
 
-/** The same tool, called as the same. */
+/** The same tool, called as the same and in the same mode. */
 export function isSameStep(a: TracedCall, b: TracedCall): boolean {
+  return isSameTool(a, b) && canonicalJson(modeOf(a)) === canonicalJson(modeOf(b));
+}
+
+function isSameTool(a: TracedCall, b: TracedCall): boolean {
   return a.tool.key === b.tool.key && a.calledAs === b.calledAs;
+}
+
+/** What tells the ways apart in which one tool is called: its required arguments that may only be one of a few. */
+export function modeOf({ tool, args }: Pick<TracedCall, "tool" | "args">): JsonObject {
+  const properties = propertiesOf(tool.inputSchema);
+  const chosen = requiredOf(tool.inputSchema).filter((param) => Object.hasOwn(args, param) && isOneOfFew(properties[param]));
+  return Object.fromEntries(chosen.map((param) => [param, args[param] ?? null]));
 }
 
 /** Texts among arguments that name a thing: they have a digit. */
