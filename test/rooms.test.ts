@@ -12,6 +12,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ["serve"],
   ["rehearse", "exchange"],
   ["compose"],
+  ["fittings"],
   ["lab"],
   ["surfaces", "upstream", "store", "manager"],
   ["config"],
