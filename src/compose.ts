@@ -15,7 +15,6 @@ import { answerPatterns, embedderOf, managerOf, openUpstreams, type Surroundings
 import { tendGraph } from "./graph/graph.js";
 import { base32, systemChance } from "./host/chance.js";
 import { systemClock } from "./host/clock.js";
-import { type Environment } from "./host/env.js";
 import { nodeFiles } from "./host/files.js";
 import { redactArgs } from "./host/redact.js";
 import { codeStamp, packageVersion } from "./host/starter.js";
