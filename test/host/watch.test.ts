@@ -1,5 +1,5 @@
 /** Watching: whatever moves is told, once it is calm, wherever it lies and whatever became of the folders before. */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -49,6 +49,16 @@ async function watched(path: string, options: WatchOptions = {}) {
     /** Longer than calm takes. */
     quiet: () => new Promise((resolve) => setTimeout(resolve, 5 * SETTLE_MS)),
   };
+}
+
+/** Moves that the system keeps for who does not read them; undefined where that cannot be known, or is too many to try. */
+function queueOfSystem(): number | undefined {
+  try {
+    const most = Number(readFileSync("/proc/sys/fs/inotify/max_queued_events", "utf8"));
+    return most > 0 && most <= 70_000 ? most : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 describe.each([
@@ -104,6 +114,57 @@ describe("a watched folder", () => {
     writeFileSync(join(root, "skills/two/file.md"), "x");
     await next();
     expect(failures).toEqual([]);
+  });
+
+  it("is followed through a link, wherever that leads and whatever stands there then", async () => {
+    const root = newRoot();
+    for (const name of ["first", "second", "third"]) mkdirSync(join(root, "away", name, "one"), { recursive: true });
+    symlinkSync(join(root, "away/first"), join(root, "skills"));
+    const { next, failures, quiet } = await watched(join(root, "skills"), { bySystem: false });
+    const isWatched = async (): Promise<void> => {
+      await quiet();
+      await next();
+      writeFileSync(join(root, "skills/one/file.md"), "x");
+      await next();
+    };
+    renameSync(join(root, "away/first"), join(root, "away/former"));
+    await next();
+    renameSync(join(root, "away/second"), join(root, "away/first"));
+    await isWatched();
+    symlinkSync(join(root, "away/third"), join(root, "new"));
+    renameSync(join(root, "new"), join(root, "skills"));
+    await isWatched();
+    renameSync(join(root, "away/third"), join(root, "away/latter"));
+    await next();
+    mkdirSync(join(root, "away/third/one"), { recursive: true });
+    await isWatched();
+    expect(failures).toEqual([]);
+  });
+
+  it.skipIf(queueOfSystem() === undefined)("is watched on where more moved at once than the system tells of", async () => {
+    const root = newRoot();
+    const { next, quiet } = await watched(root, { bySystem: false });
+    // Nothing is read meanwhile: the queue is full when the folders come.
+    const [one, two] = [join(root, "one.md"), join(root, "two.md")];
+    for (let n = 0; n <= (queueOfSystem() ?? 0) / 2; n += 1) {
+      appendFileSync(one, "x");
+      appendFileSync(two, "x");
+    }
+    mkdirSync(join(root, "late/deep"), { recursive: true });
+    await next();
+    await quiet();
+    await next();
+    writeFileSync(join(root, "late/deep/file.md"), "x");
+    await next();
+  });
+
+  it("is told of at last where it never comes to rest", async () => {
+    const root = newRoot();
+    const { next } = await watched(root, { bySystem: false });
+    const restless = setInterval(() => writeFileSync(join(root, "log.md"), String(Math.random())), SETTLE_MS / 5);
+    await next();
+    await next();
+    clearInterval(restless);
   });
 
   it("passes over hidden names and what lies behind links", async () => {
