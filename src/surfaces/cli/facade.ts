@@ -105,8 +105,8 @@ function episodeOf(options: { episode?: string }): JsonObject {
 }
 
 export function toCount(text: string): number {
-  const count = text.trim() === "" ? Number.NaN : Number(text);
-  if (!Number.isSafeInteger(count) || count < 0) throw new CliFault(`${text} is not a whole number.`, EXIT.usage);
+  const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(count)) throw new CliFault(`${JSON.stringify(text)} is not a whole number, 0 or more.`, EXIT.usage);
   return count;
 }
 

@@ -86,3 +86,17 @@ function tooLarge(req: IncomingMessage, res: ServerResponse, limitBytes: number)
 export function isJsonType(header: string | undefined): boolean {
   return header !== undefined && (header.split(";", 1)[0] ?? "").trim().toLowerCase() === "application/json";
 }
+
+/**
+ * Where a name `__proto__` stands in a body, as a path; undefined where none does. Schemas drop such a member without a word, and what
+ * is left would be taken for all that was said.
+ */
+export function unsafeName(value: unknown, path = ""): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const at = path === "" ? name : `${path}.${name}`;
+    const found = name === "__proto__" ? at : unsafeName(member, at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -17,7 +17,7 @@ import { passedHeaders } from "../mcp/agent-call.js";
 import { inputFault, readInput } from "../mcp/facade-input.js";
 import type { Outcome } from "../mcp/tools.js";
 import { refusalResult } from "../mcp/translate.js";
-import { isJsonType, NotJson, readJson } from "./body.js";
+import { isJsonType, NotJson, readJson, unsafeName } from "./body.js";
 import type { Door } from "./door.js";
 import type { Metrics } from "./metrics.js";
 import { openApi } from "./openapi.js";
@@ -98,7 +98,8 @@ function refuseLimited(route: Route, reach: Reach): void {
 }
 
 function readQuery(route: Route, req: Request): unknown {
-  return route.query === undefined ? {} : readInput(route.query, req.query);
+  // A slip of typing would be answered as if nothing had been asked.
+  return readInput((route.query ?? z.object({})).strict(), req.query);
 }
 
 async function readBody(route: Route, req: Request, res: Response, limitBytes: number): Promise<unknown> {
@@ -112,6 +113,8 @@ async function readBody(route: Route, req: Request, res: Response, limitBytes: n
     throw error instanceof NotJson ? new Fault("input-invalid", error.message) : error;
   }
   if (route.unread === true) return raw;
+  const unsafe = unsafeName(raw);
+  if (unsafe !== undefined) throw new Fault("input-invalid", `${unsafe}: nothing can be called __proto__ here.`);
   const parsed = route.body.safeParse(raw);
   if (!parsed.success) throw isJsonObject(raw) ? inputFault(parsed.error) : noObject(route.body, raw);
   return parsed.data;

@@ -73,10 +73,16 @@ export const PEOPLE: readonly Right[] = ["operate", "verify", "approve"];
 
 /** Pieces of bodies and queries that several routes take. */
 export const noBody = z.strictObject({}).optional();
-export const count = z.coerce.number().int().min(0);
+const WHOLE = "must be a whole number, 0 or more";
+/** In a body: a number, nothing that could be read as one. */
+export const wholeNumber = z.int({ error: WHOLE }).min(0, { error: WHOLE });
+/** In a query or a path: digits alone. An empty text is no 0. */
+export const digits = <Schema extends z.ZodType>(schema: Schema): z.ZodPreprocess<Schema> =>
+  z.preprocess((given) => (typeof given === "string" && /^\d{1,16}$/.test(given) ? Number(given) : given), schema);
+export const count = digits(wholeNumber);
 export const name = z.string().min(1).max(300);
 
 /** A number in a path. Throws a ZodError, which the surface answers as invalid input. */
-export function readCount(text: string | undefined): number {
-  return count.parse(text);
+export function readCount(params: Readonly<Record<string, string>>, of: string): number {
+  return z.record(z.string(), count).parse({ [of]: params[of] })[of] ?? 0;
 }

@@ -1,10 +1,13 @@
 /** Routes of the catalog: versions, drift, lineage, approvals. */
 import { z } from "zod";
 import * as answers from "./answers.js";
-import { count, name, readCount, route } from "./route.js";
+import { count, name, readCount, route, wholeNumber } from "./route.js";
 import type { Route } from "./route.js";
 
-const tools = z.union([name.transform((one) => [one]), z.array(name).min(1).max(50)]);
+const TOOLS = "must be a tool's key or name, or a list of 1 to 50 of them";
+const tools = z.union([name.transform((one) => [one]), z.array(name).min(1, { error: TOOLS }).max(50, { error: TOOLS })], {
+  error: TOOLS,
+});
 
 export const catalogRoutes: readonly Route[] = [
   route({
@@ -34,7 +37,7 @@ export const catalogRoutes: readonly Route[] = [
     rights: [],
     summary: "The manifest of one catalog version.",
     answer: answers.manifest,
-    run: (operations, { params }) => operations.version(readCount(params["version"])),
+    run: (operations, { params }) => operations.version(readCount(params, "version")),
   }),
   route({
     method: "get",
@@ -72,7 +75,7 @@ export const catalogRoutes: readonly Route[] = [
     summary:
       "Pins a token (by default the caller's own) or a session to a catalog version: its views and calls use what still exists of it.",
     body: z.strictObject({
-      version: count.nullable().describe("null ends the pin."),
+      version: wholeNumber.nullable().describe("null ends the pin."),
       token: name.optional().describe("`mcp` and `local` are callers without a token."),
       session: name.optional(),
     }),

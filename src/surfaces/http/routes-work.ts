@@ -5,7 +5,7 @@ import { recordedEpisodeSchema } from "../../model/recorded.js";
 import { MAINTENANCE_MODES } from "../../model/maintenance.js";
 import { reaches } from "../../model/reach.js";
 import * as answers from "./answers.js";
-import { count, name, noBody, PEOPLE, route } from "./route.js";
+import { digits, name, noBody, PEOPLE, route, wholeNumber } from "./route.js";
 import type { Route } from "./route.js";
 
 export const workRoutes: readonly Route[] = [
@@ -77,7 +77,7 @@ export const workRoutes: readonly Route[] = [
         .describe(
           "some (default): all that are not empty; empty: nothing but searches outside a task; finished: with an outcome.",
         ),
-      limit: count.min(1).optional().describe("At most this many, the newest."),
+      limit: digits(wholeNumber.min(1)).optional().describe("At most this many, the newest."),
     }),
     answer: answers.episodes,
     run: (operations, { query }) =>
