@@ -26,13 +26,15 @@ export interface Column {
 }
 
 export interface Print {
-  /** One line or several; escaped. */
+  /** One line, whatever names and texts are in it: a newline of theirs is escaped like all that steers a terminal. */
   line(...parts: readonly Shown[]): void;
+  /** A text as it is in lines; escaped but for these. */
+  block(text: string): void;
   /** Rows under their titles, aligned by what a terminal shows. Without rows nothing but the titles. */
   table(columns: readonly Column[], rows: readonly (readonly Shown[])[]): void;
   /** A value for programs. */
   json(value: unknown): void;
-  /** Remarks for people on stderr, so that stdout stays the answer. */
+  /** A remark for people, on stderr, so that stdout stays the answer: one line. */
   note(...parts: readonly Shown[]): void;
   /**
    * How far long work is, on stderr: on a terminal one line that is written over, elsewhere a line where `milestone` moved. An empty text
@@ -69,6 +71,7 @@ export function createPrint(options: PrintOptions = {}): Print {
   return {
     colour,
     line: (...parts) => void out.write(`${joined(parts, colour)}\n`),
+    block: (text) => void out.write(`${visibleLines(text)}\n`),
     note: (...parts) => {
       clear();
       err.write(`${joined(parts, wantsColour(err, env))}\n`);
@@ -98,7 +101,7 @@ function wantsColour(out: Out, env: Environment): boolean {
 }
 
 function joined(parts: readonly Shown[], colour: boolean): string {
-  return parts.map((part) => paint(part, visibleLines(textOf(part)), colour)).join("");
+  return parts.map((part) => paint(part, visible(textOf(part)), colour)).join("");
 }
 
 function textOf(shown: Shown): string {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../src/host/log.js";
-import { createPrint, widthOf } from "../../src/host/print.js";
+import { createPrint, widthOf, type Print } from "../../src/host/print.js";
 import { visible, visibleJson, visibleLines } from "../../src/host/visible.js";
 
 const ansi = "\u001b[2J\u001b]0;title\u0007\u009b31m";
@@ -10,6 +10,12 @@ function captured(options: { isTTY?: boolean; columns?: number; env?: Record<str
   let text = "";
   const out = { write: (part: string) => void (text += part), isTTY: options.isTTY, columns: options.columns };
   return { print: createPrint({ out, err: out, env: options.env ?? {} }), text: () => text };
+}
+
+function printed(what: (print: Print) => void): string {
+  const { print, text } = captured();
+  what(print);
+  return text();
 }
 
 describe("text shown to people", () => {
@@ -146,6 +152,15 @@ describe("the CLI's answers", () => {
     print.progress("writing", "library");
     print.progress("", "");
     expect(text()).toBe("looking 0 of 100\nwriting\n");
+  });
+
+  it("writes one line for a line or a remark, whatever names are in it, and a block in its lines", () => {
+    const name = "skills/ok\nno problem\r\n\u2028at all\u0085";
+    const line = printed((print) => print.line(name, ": ", { text: name, colour: "bold" }));
+    const note = printed((print) => print.note(name));
+    const row = printed((print) => print.table([{ title: "name" }, { title: "where" }], [[name, name]]));
+    expect([line, note, row].map((text) => text.split(/[\n\r\u2028\u0085]/).length)).toEqual([2, 2, 3]);
+    expect(printed((print) => print.block("one\ntwo\u001b[2J"))).toBe("one\ntwo\\x1b[2J\n");
   });
 
   it("keeps remarks off stdout", () => {

@@ -134,7 +134,7 @@ export function addCatalogVerbs(verbs: Verbs): void {
     .option("--gexf", "GEXF for graph viewers")
     .action((options: { gexf?: boolean }) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
-        if (options.gexf === true) print.line(await access.askText("/v1/graph?format=gexf"));
+        if (options.gexf === true) print.block(await access.askText("/v1/graph?format=gexf"));
         else print.json(await access.ask("GET", "/v1/graph"));
       }),
     );

@@ -1,5 +1,5 @@
 /** A check for people: on a terminal, and as Markdown for a job's summary or a comment. */
-import type { Print, Shown } from "../../host/print.js";
+import type { Print } from "../../host/print.js";
 import type { ForeseenCause, ForeseenSkill, ForeseenSuccessor, Outcome } from "../../model/foresight.js";
 import type { JsonValue } from "../../model/json.js";
 import type { CheckAnswer } from "./access.js";
@@ -49,15 +49,14 @@ export function printCheck(print: Print, answer: CheckAnswer): void {
 
 function printSkill(print: Print, skill: ForeseenSkill): void {
   print.line(`  `, { text: skill.skill, colour: COLOURS[skill.outcome] }, ` (${skill.tier})`);
-  for (const cause of skill.causes) print.line(`    ${cause.rule} ${cause.level}: ${causeText(cause)}`, shift(cause));
+  for (const cause of skill.causes) {
+    print.line(`    ${cause.rule} ${cause.level}: ${causeText(cause)}`);
+    const moved = shiftText(cause);
+    if (moved !== undefined) print.line({ text: `      ${moved}`, colour: "dim" });
+  }
   for (const next of skill.successors) print.line(`    ${successorText(next)}`);
   const { maintenance } = skill;
   if (maintenance !== undefined) print.line({ text: `    ${maintenanceText(maintenance)}`, colour: "dim" });
-}
-
-function shift(cause: ForeseenCause): Shown {
-  const text = shiftText(cause);
-  return text === undefined ? "" : { text: `\n      ${text}`, colour: "dim" };
 }
 
 /** Standing reasons of a changed tool say what changed, not in which tool. */

@@ -46,7 +46,7 @@ export function addCheckVerb(verbs: Verbs): void {
       if (options.sarif !== undefined) await verbs.ports.writeText(options.sarif, `${JSON.stringify(sarif(), null, 2)}\n`);
       if (format === "json") print.json(answer);
       else if (format === "sarif") print.json(sarif());
-      else if (format === "markdown") print.line(checkMarkdown(answer));
+      else if (format === "markdown") print.block(checkMarkdown(answer));
       else printCheck(print, answer);
       verbs.exit(checkExit(answer));
     });

@@ -121,7 +121,7 @@ async function answerView(verbs: Verbs, path: string, body: JsonObject): Promise
 function printResult(print: Print, result: JsonObject): void {
   const blocks = listOf(result["content"]);
   for (const block of blocks) {
-    if (block["type"] === "text") print.line(textOf(block["text"]));
+    if (block["type"] === "text") print.block(textOf(block["text"]));
     else print.line({ text: `[${textOf(block["type"])}] ${JSON.stringify(block).slice(0, 200)}`, colour: "dim" });
   }
   if (blocks.length === 0) print.json(result);
@@ -148,7 +148,7 @@ export function printView(print: Print, view: JsonObject): void {
   );
   section(print, "Tools", listOf(view["tools"]), (tool) => {
     const marks = textsOf(tool["marks"]);
-    return `${textOf(tool["signature"])}${marks.length > 0 ? ` [${marks.join(", ")}]` : ""}\n    ${textOf(tool["reason"])}`;
+    return [`${textOf(tool["signature"])}${marks.length > 0 ? ` [${marks.join(", ")}]` : ""}`, `  ${textOf(tool["reason"])}`];
   });
   section(print, "Substitutions", listOf(view["substitutions"]), (row) => {
     const given = textsOf(row["given"]).join(" and ") || "nothing";
@@ -180,8 +180,13 @@ function basisText(value: JsonValue | undefined): string {
   return `catalog ${textOf(basis["catalog"])} · library ${textOf(basis["library"])}`;
 }
 
-function section(print: Print, title: string, rows: readonly JsonObject[], render: (row: JsonObject) => string): void {
+function section(
+  print: Print,
+  title: string,
+  rows: readonly JsonObject[],
+  render: (row: JsonObject) => string | readonly string[],
+): void {
   if (rows.length === 0) return;
   print.line({ text: title, colour: "bold" });
-  for (const row of rows) print.line(`  ${render(row)}`);
+  for (const line of rows.flatMap(render)) print.line(`  ${line}`);
 }

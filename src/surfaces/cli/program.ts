@@ -6,6 +6,7 @@
  * Never: opens a home, holds state, decides anything.
  */
 import { Command, CommanderError } from "commander";
+import type { Colour } from "../../host/print.js";
 import { Fault } from "../../model/fault.js";
 import { CliFault, EXIT, exitOf, type CliPorts } from "./access.js";
 import { addCatalogVerbs } from "./catalog.js";
@@ -28,8 +29,8 @@ export async function runCli(argv: readonly string[], ports: CliPorts): Promise<
     .showHelpAfterError("(steward --help lists the verbs)")
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => ports.print.line(text.trimEnd()),
-      writeErr: (text) => ports.print.note(text.trimEnd()),
+      writeOut: (text) => ports.print.block(text.trimEnd()),
+      writeErr: (text) => noteLines(ports, text.trimEnd()),
     });
   const options = (): { home?: string; json?: boolean } => program.opts();
   const verbs: Verbs = {
@@ -81,14 +82,19 @@ function inherit(program: Command, action: Command): void {
   if (given.json !== undefined) program.setOptionValue("json", given.json);
 }
 
+/** Faults and usage may have several lines. */
+function noteLines(ports: CliPorts, text: string, colour?: Colour): void {
+  for (const line of text.split(/\r?\n/)) ports.print.note(colour === undefined ? line : { text: line, colour });
+}
+
 function report(error: unknown, ports: CliPorts, json: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage;
   if (error instanceof CliFault) {
     if (json && error.problem !== undefined) ports.print.json(error.problem);
-    ports.print.note({ text: error.message, colour: "red" });
+    noteLines(ports, error.message, "red");
     return error.exit;
   }
-  ports.print.note({ text: error instanceof Error ? error.message : String(error), colour: "red" });
+  noteLines(ports, error instanceof Error ? error.message : String(error), "red");
   if (!(error instanceof Fault)) return EXIT.failed;
   return error.blame === "operator" ? EXIT.usage : exitOf(error.code);
 }

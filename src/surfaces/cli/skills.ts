@@ -68,7 +68,7 @@ export function addSkillVerbs(verbs: Verbs): void {
         if (origin["upstream"] !== undefined) print.line(`  taken from ${textOf(origin["upstream"])} (${textOf(origin["uri"])})`);
         for (const line of contractShown(objectOf(skill["contract"]))) print.line(`  ${line}`);
         print.line("");
-        print.line(textOf(skill["text"]));
+        print.block(textOf(skill["text"]));
       }),
     );
 
