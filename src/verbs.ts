@@ -7,7 +7,6 @@
  */
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
-import { gunzipSync } from "node:zlib";
 import { dirname, join, resolve } from "node:path";
 import { importClientConfigs, mergeImported } from "./config/clients.js";
 import { resolveHome } from "./config/home.js";
@@ -17,6 +16,7 @@ import { nodeFiles, writeAtomic } from "./host/files.js";
 import { createLog, silentLog, type Log, type LogLevel } from "./host/log.js";
 import type { Print } from "./host/print.js";
 import { starterHome } from "./host/starter.js";
+import { readTextFile } from "./host/text-file.js";
 import { LAST_VERSION } from "./lab/worlds/shop/catalogs.js";
 import { Fault } from "./model/fault.js";
 import type { ManagerStatus } from "./model/ports.js";
@@ -258,8 +258,7 @@ async function confirm(question: string): Promise<boolean | undefined> {
 
 async function readText(path: string): Promise<string> {
   try {
-    const bytes = await readFile(path);
-    return (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+    return await readTextFile(path);
   } catch (error) {
     throw new CliFault(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, EXIT.usage);
   }

@@ -7,8 +7,8 @@ import type { LogFormat } from "./format.js";
 export const claudeCode: LogFormat = {
   name: "claude-code",
   wrote: "session logs of Claude Code",
-  recognises: (documents) =>
-    documents.some((one) => (one["type"] === "user" || one["type"] === "assistant") && isJsonObject(one["message"])),
+  recognises: (documents) => documents.some(isTurn),
+  isOwn: isTurn,
   read(documents) {
     const episodes: RecordedEpisode[] = [];
     const sessions = new Map<string, Session>();
@@ -22,6 +22,10 @@ export const claudeCode: LogFormat = {
     return episodes.filter((episode) => episode.calls.length > 0);
   },
 };
+
+function isTurn(line: JsonObject): boolean {
+  return (line["type"] === "user" || line["type"] === "assistant") && isJsonObject(line["message"]);
+}
 
 interface Session {
   readonly id: string;

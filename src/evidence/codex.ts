@@ -7,13 +7,8 @@ import type { LogFormat } from "./format.js";
 export const codex: LogFormat = {
   name: "codex",
   wrote: "rollouts of Codex",
-  recognises: (documents) =>
-    documents.some(
-      (one) =>
-        ["session_meta", "response_item", "event_msg", "turn_context"].includes(String(one["type"])) ||
-        one["type"] === "function_call" ||
-        one["type"] === "function_call_output",
-    ),
+  recognises: (documents) => documents.some(isItem),
+  isOwn: isItem,
   read(documents) {
     const rollout: Rollout = { session: "", prompts: 0, episodes: [], asked: new Map() };
     for (const line of documents) {
@@ -28,6 +23,13 @@ export const codex: LogFormat = {
     return rollout.episodes.filter((episode) => episode.calls.length > 0);
   },
 };
+
+/** Types that no other program's lines have; the older ones' messages look like anybody's. */
+const TYPES = new Set(["session_meta", "response_item", "event_msg", "turn_context", "function_call", "function_call_output"]);
+
+function isItem(line: JsonObject): boolean {
+  return TYPES.has(String(line["type"]));
+}
 
 interface Rollout {
   session: string;

@@ -8,6 +8,8 @@ export interface LogFormat {
   readonly wrote: string;
   /** True where these documents are of this format and no other. */
   readonly recognises: (documents: readonly JsonObject[]) => boolean;
+  /** Is this document by itself of this format, whatever stands beside it? A log may have others, which say less. */
+  readonly isOwn: (document: JsonObject) => boolean;
   readonly read: (documents: readonly JsonObject[], context: LogContext) => readonly RecordedEpisode[];
 }
 

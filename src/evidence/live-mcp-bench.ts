@@ -10,6 +10,7 @@ export const liveMcpBench: LogFormat = {
   name: "live-mcp-bench",
   wrote: "runs of LiveMCPBench",
   recognises: (documents) => documents.some((one) => Array.isArray(one["messages"]) && "Question" in one),
+  isOwn: (document) => Array.isArray(document["messages"]) && ("Question" in document || "task_success" in document),
   read: (documents, context) =>
     documents.flatMap((run): RecordedEpisode[] => {
       const id = textAt(run, "task_id") ?? "?";

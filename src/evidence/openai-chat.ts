@@ -7,10 +7,13 @@ import type { LogContext, LogFormat } from "./format.js";
 export const openAiChat: LogFormat = {
   name: "openai-chat",
   wrote: "OpenAI chat messages",
-  recognises: (documents) => documents.some((one) => Array.isArray(one["messages"])) || documents.some(isMessage),
+  recognises: (documents) => documents.some(isConversation) || documents.some(isMessage),
+  isOwn: isConversation,
   read(documents, context) {
-    const conversations = documents.filter((one) => Array.isArray(one["messages"]));
-    const lists = conversations.length > 0 ? conversations.map((one) => listAt(one, "messages")) : [documents];
+    const conversations = documents.filter(isConversation).map((one) => listAt(one, "messages"));
+    // Messages that stand beside conversations are one more.
+    const bare = documents.filter((one) => !isConversation(one));
+    const lists = bare.length > 0 ? [...conversations, bare] : conversations;
     return lists.flatMap((messages, n): RecordedEpisode[] => {
       const calls = callsOfChat(messages, `conversation ${n + 1}`, context);
       const task = taskOfChat(messages);
@@ -19,7 +22,12 @@ export const openAiChat: LogFormat = {
   },
 };
 
-function isMessage(document: JsonObject): boolean {
+function isConversation(document: JsonObject): boolean {
+  return Array.isArray(document["messages"]);
+}
+
+/** One message of a conversation whose messages stand bare. */
+export function isMessage(document: JsonObject): boolean {
   return ["user", "assistant", "tool", "system", "developer"].includes(String(document["role"]));
 }
 

@@ -1,13 +1,13 @@
 /** Our own export: episodes with their call lines, as `steward episodes export` writes them. */
-import { isJsonObject } from "../model/json.js";
+import { isJsonObject, type JsonObject } from "../model/json.js";
 import { episodeExportFormat, type RecordedEpisode } from "../model/recorded.js";
 import type { LogFormat } from "./format.js";
 
 export const own: LogFormat = {
   name: "steward",
   wrote: "an export of STEWARD",
-  recognises: (documents) =>
-    documents.some((one) => typeof one["format"] === "string" && one["format"].startsWith("episode-export/")),
+  recognises: (documents) => documents.some(isExport),
+  isOwn: isExport,
   read: (documents, context) =>
     documents.flatMap((document, n): RecordedEpisode[] => {
       const parsed = episodeExportFormat.schema.safeParse(document);
@@ -47,3 +47,7 @@ export const own: LogFormat = {
       ];
     }),
 };
+
+function isExport(document: JsonObject): boolean {
+  return typeof document["format"] === "string" && document["format"].startsWith("episode-export/");
+}

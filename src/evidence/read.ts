@@ -14,13 +14,14 @@ import { codex } from "./codex.js";
 import { liveMcpBench } from "./live-mcp-bench.js";
 import { openAiChat } from "./openai-chat.js";
 import { own } from "./own.js";
+import { sharesInWords, sharesOf } from "./shares.js";
 import { tau2Bench, tauBench } from "./tau.js";
 
 /** The first that recognises a log reads it: the narrow ones stand before the wide. */
 export const LOG_FORMATS: readonly LogFormat[] = [own, tau2Bench, tauBench, liveMcpBench, claudeCode, codex, openAiChat];
 
 export interface Reading {
-  /** Undefined where nobody knows the log. */
+  /** Undefined where nobody knows the log; the names of several where it has entries of several programs. */
   readonly format: string | undefined;
   readonly episodes: readonly RecordedEpisode[];
   readonly problems: readonly Problem[];
@@ -66,10 +67,23 @@ export function readLog(
     return { format: undefined, episodes: [], problems: [...problems, { code: "log-unknown", where, text: why }], lines };
   }
   const context: LogContext = { where, verdicts: options.verdicts ?? new Map(), note: (problem) => void problems.push(problem) };
-  const episodes = format.read(documents, context);
-  if (episodes.length === 0)
-    problems.push({ code: "log-empty", where, text: `It was read as ${format.wrote} and has no task with a call in it.` });
-  return { format: format.name, episodes, problems, lines };
+  const found = sharesOf(documents, format, LOG_FORMATS);
+  const shares = options.format === undefined ? found : [{ format, documents }];
+  if (found.length > 1) {
+    const read = options.format === undefined ? "each is read as its own" : `all are read as ${format.wrote}, as was asked`;
+    problems.push({ code: "log-mixed", where, text: `It has entries of several programs (${sharesInWords(found)}); ${read}.` });
+  }
+  const episodes = shares.flatMap((share) => {
+    const read = share.format.read(share.documents, context);
+    if (read.length === 0)
+      problems.push({
+        code: "log-empty",
+        where,
+        text: `It was read as ${share.format.wrote} and has no task with a call in it.`,
+      });
+    return read;
+  });
+  return { format: shares.map((share) => share.format.name).join(" and "), episodes, problems, lines };
 }
 
 /** JSON that is no object, and where it stands. */

@@ -19,8 +19,8 @@ function judged(reward: unknown): Judged | undefined {
 export const tauBench: LogFormat = {
   name: "tau-bench",
   wrote: "results of τ-bench",
-  recognises: (documents) =>
-    documents.some((one) => "reward" in one && (Array.isArray(one["traj"]) || Array.isArray(one["calls"]))),
+  recognises: (documents) => documents.some(isRun),
+  isOwn: isRun,
   read: (documents, context) =>
     documents.flatMap((run): RecordedEpisode[] => {
       const source = `task ${textAt(run, "task_id") ?? "?"}, trial ${textAt(run, "trial") ?? "0"}`;
@@ -31,6 +31,10 @@ export const tauBench: LogFormat = {
       return calls.length === 0 ? [] : [withOutcome({ source, task, calls }, judged(run["reward"]))];
     }),
 };
+
+function isRun(document: JsonObject): boolean {
+  return "reward" in document && (Array.isArray(document["traj"]) || Array.isArray(document["calls"]));
+}
 
 function plainCalls(run: JsonObject, source: string, context: LogContext): RecordedCall[] {
   return listAt(run, "calls").flatMap((call): RecordedCall[] => {
@@ -60,7 +64,8 @@ function plainCalls(run: JsonObject, source: string, context: LogContext): Recor
 export const tau2Bench: LogFormat = {
   name: "tau2-bench",
   wrote: "results of τ²-bench",
-  recognises: (documents) => documents.some((one) => Array.isArray(one["simulations"])),
+  recognises: (documents) => documents.some(isResult),
+  isOwn: isResult,
   read: (documents, context) =>
     documents.flatMap((document) => {
       const tasks = new Map(listAt(document, "tasks").map((task) => [textAt(task, "id"), task]));
@@ -74,6 +79,10 @@ export const tau2Bench: LogFormat = {
       });
     }),
 };
+
+function isResult(document: JsonObject): boolean {
+  return Array.isArray(document["simulations"]);
+}
 
 /** What the simulated user was told to want: a text, or its parts. */
 function scenarioText(task: JsonObject | undefined): string | undefined {

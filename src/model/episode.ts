@@ -19,6 +19,9 @@ export const outcomeSchema = z.object({
 });
 export type Outcome = z.infer<typeof outcomeSchema>;
 
+/** How far an outcome is trusted; a weaker word never replaces a stronger one. */
+export const TRUST_RANK: Readonly<Record<Outcome["trust"], number>> = { claim: 0, replay: 1, state: 2, human: 3 };
+
 /** Told by more than the agent itself: what becomes evidence. */
 export function isVerified(outcome: Outcome | undefined): outcome is Outcome {
   return outcome !== undefined && outcome.trust !== "claim";

@@ -69,6 +69,11 @@ export const importAnswerSchema = z.object({
   imported: z.array(z.string()),
   /** Episodes that were here before. */
   known: z.int(),
+  /** What the log says became of episodes that were here before: heard where nothing as trusted was said yet, else left and named. */
+  verdicts: z.object({
+    taken: z.array(z.string()),
+    left: z.array(z.object({ episode: z.string(), why: z.string() })),
+  }),
   skipped: z.array(z.object({ source: z.string(), why: z.string() })),
   calls: z.object({ taken: z.int(), left: z.int() }),
   verified: z.int(),

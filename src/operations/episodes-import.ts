@@ -15,6 +15,7 @@ import type { ImportAnswer, ImportRequest, RecordedCall, RecordedEpisode } from 
 import { flowsInto, remember, shapeOf, type FlowMemory } from "../world/flows.js";
 import type { World } from "../world/world.js";
 import type { Desk } from "./desk.js";
+import { hearVerdict, verdictAgain, type Again } from "./episodes-again.js";
 
 /** The memory of an import's values ends with it: nobody can lay anything beside its hashes. */
 const HASH_KEY = "import";
@@ -30,11 +31,13 @@ export async function importEpisodes(desk: Desk, request: ImportRequest, caller:
   const answer = {
     imported: [] as string[],
     known: 0,
+    verdicts: { taken: [] as string[], left: [] as ImportAnswer["verdicts"]["left"] },
     skipped: [] as ImportAnswer["skipped"],
     calls: { taken: 0, left: 0 },
     verified: 0,
   };
   const taken: { episode: Episode; calls: CallLine[] }[] = [];
+  const heard: Extract<Again, { kind: "taken" }>[] = [];
   const seen = new Set<string>();
   for (const recorded of request.episodes) {
     const made = takeEpisode(desk, world, recorded, space, unknown, caller);
@@ -44,6 +47,13 @@ export async function importEpisodes(desk: Desk, request: ImportRequest, caller:
       answer.skipped.push({ source: recorded.source, why: "none of its calls is of a tool of the catalog" });
     } else if (world.episodes.has(made.episode.episode) || seen.has(made.episode.episode)) {
       answer.known += 1;
+      const again = seen.has(made.episode.episode) ? undefined : await verdictAgain(desk, world, made);
+      if (again?.kind === "left") answer.verdicts.left.push({ episode: again.episode, why: again.why });
+      else if (again !== undefined) {
+        answer.verdicts.taken.push(again.episode);
+        heard.push(again);
+      }
+      seen.add(made.episode.episode);
     } else {
       seen.add(made.episode.episode);
       taken.push(made);
@@ -52,6 +62,7 @@ export async function importEpisodes(desk: Desk, request: ImportRequest, caller:
     }
   }
   if (request.dryRun !== true) {
+    for (const again of heard) await hearVerdict(desk, again);
     for (let at = 0; at < taken.length; at += AT_ONCE)
       await desk.steward.post({ kind: "episodes-imported", at: desk.clock.now(), episodes: taken.slice(at, at + AT_ONCE) });
   }

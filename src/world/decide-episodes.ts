@@ -4,7 +4,7 @@
 import { flowId, flowsOf } from "../graph/flows.js";
 import { canonicalJson, sha256 } from "../catalog/canonical.js";
 import { Fault } from "../model/fault.js";
-import { isEmptyEpisode, isVerified, type CallLine, type Episode, type Evidence, type Outcome } from "../model/episode.js";
+import { isEmptyEpisode, isVerified, TRUST_RANK, type CallLine, type Episode, type Evidence, type Outcome } from "../model/episode.js";
 import { FLOW_EPISODES, FLOWS_KEPT, type SeenFlow } from "../model/flow.js";
 import type { EpisodeOpening, Event } from "../model/event.js";
 import type { Instant } from "../model/ids.js";
@@ -102,14 +102,11 @@ export function retireEpisodes(draft: Draft, at: Instant): void {
   draft.effects.push({ kind: "log", level: "info", text });
 }
 
-/** How far an outcome is trusted; a weaker word never replaces a stronger one. */
-const trustRank: Record<Outcome["trust"], number> = { claim: 0, replay: 1, state: 2, human: 3 };
-
 export function decideEpisodeFinished(draft: Draft, event: Of<"episode-finished">): void {
   const episode = draft.world.episodes.get(event.episode);
   if (episode === undefined) throw new Fault("episode-unknown", `There is no episode ${event.episode}.`);
   const { outcome } = event;
-  if (episode.outcome !== undefined && trustRank[outcome.trust] < trustRank[episode.outcome.trust]) {
+  if (episode.outcome !== undefined && TRUST_RANK[outcome.trust] < TRUST_RANK[episode.outcome.trust]) {
     throw new Fault(
       "episode-finished",
       `Its outcome is already ${episode.outcome.outcome}, by ${episode.outcome.trust}; a ${outcome.trust} cannot replace that.`,

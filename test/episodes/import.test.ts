@@ -1,7 +1,9 @@
+import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { readLog } from "../../src/evidence/read.js";
 import type { House } from "../../src/compose.js";
-import type { ImportRequest } from "../../src/model/recorded.js";
+import { TRUST_RANK } from "../../src/model/episode.js";
+import type { ImportRequest, RecordedEpisode } from "../../src/model/recorded.js";
 import { episodeExportFormat } from "../../src/model/recorded.js";
 import { closeHouses, list, makeHome, openHouse, person, tool } from "../house.js";
 import { claudeCodeLines, codexLines, lines, liveRuns, tauRuns } from "./logs.js";
@@ -85,6 +87,52 @@ describe("importing episodes", () => {
     const again = await openHouse(home);
     expect(await again.operations.importEpisodes(twice, person)).toMatchObject({ known: 1, imported: [] });
     expect((await again.operations.episode(first.imported[0] ?? "")).calls.length).toBe(2);
+  });
+
+  it("a verdict on an episode that is here already is heard where nothing as trusted was said, else left and named", async () => {
+    type Outcome = NonNullable<RecordedEpisode["outcome"]>;
+    const outcome: fc.Arbitrary<Outcome | undefined> = fc.option(
+      fc.record({
+        outcome: fc.constantFrom("success" as const, "failure" as const),
+        trust: fc.constantFrom("claim" as const, "replay" as const, "state" as const, "human" as const),
+      }),
+      { nil: undefined },
+    );
+    const house = await shop();
+    const [one] = request(lines(claudeCodeLines)).episodes;
+    let task = 0;
+    await fc.assert(
+      fc.asyncProperty(outcome, outcome, fc.boolean(), async (first, second, dryRun) => {
+        const told = { source: "x", task: `task ${++task}`, calls: one?.calls ?? [] };
+        const say = (said: Outcome | undefined) => ({ episodes: [said === undefined ? told : { ...told, outcome: said }] });
+        const [id = ""] = (await house.operations.importEpisodes(say(first), person)).imported;
+        const evidence = house.steward.world().evidence;
+        const { verdicts, known } = await house.operations.importEpisodes({ ...say(second), dryRun }, person);
+        expect(known).toBe(1);
+        const rank = (said: Outcome | undefined): number => (said === undefined ? -1 : TRUST_RANK[said.trust]);
+        const isHeard = rank(second) > rank(first);
+        const isTold = !isHeard && second !== undefined && second.outcome !== first?.outcome;
+        expect(verdicts.taken).toEqual(isHeard ? [id] : []);
+        expect(verdicts.left.map((row) => row.episode)).toEqual(isTold ? [id] : []);
+        const stands = isHeard && !dryRun ? second : first;
+        const { episode } = await house.operations.episode(id);
+        expect([episode.outcome?.outcome, episode.outcome?.trust]).toEqual([stands?.outcome, stands?.trust]);
+        const isNew = isHeard && !dryRun && second?.trust !== "claim";
+        expect(house.steward.world().evidence).toBe(evidence + (isNew ? 1 : 0));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("a verdict on an episode whose calls here are others is not heard", async () => {
+    const house = await shop();
+    const { imported } = await house.operations.importEpisodes(request(lines(claudeCodeLines)), person);
+    const [id = ""] = imported;
+    const outcome = { outcome: "success", trust: "human" } as const;
+    const calls = [{ name: "shop/get_order", args: { order_id: "B-2" } }];
+    const answer = await house.operations.importEpisodes({ episodes: [{ id, source: "x", task: "x", calls, outcome }] }, person);
+    expect(answer.verdicts).toEqual({ taken: [], left: [{ episode: id, why: expect.stringContaining("calls") }] });
+    expect((await house.operations.episode(id)).episode.outcome).toBeUndefined();
   });
 
   it("secrets do not reach the disc, and what was redacted is said", async () => {

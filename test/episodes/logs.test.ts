@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LOG_FORMATS, readLog } from "../../src/evidence/read.js";
+import type { JsonObject } from "../../src/model/json.js";
 import { sharedData } from "../data.js";
 import { readRows } from "../../scripts/eval/data.js";
 import { chat, claudeCodeLines, codexLines, lines, liveRuns, tau2Results, tauRuns } from "./logs.js";
@@ -63,6 +64,39 @@ describe("logs of other programs", () => {
       ["session s1, prompt 1", "Cancel order A-1001, I changed my mind.", 2],
       ["session s1, prompt 3", "And look at A-2.", 1],
     ]);
+  });
+
+  it("logs of several programs in one file are each read as their own, in any order, and that is told", () => {
+    const pieces: Record<string, readonly JsonObject[]> = {
+      "openai-chat": [{ messages: [...chat] }],
+      bare: chat,
+      "claude-code": claudeCodeLines,
+      codex: codexLines,
+      "tau-bench": tauRuns,
+      "tau2-bench": [tau2Results],
+      "live-mcp-bench": liveRuns,
+    };
+    const said = (documents: readonly JsonObject[]): string[] =>
+      read(lines(documents)).episodes.map(({ task, calls }) => `${task} ${JSON.stringify(calls)}`);
+    fc.assert(
+      fc.property(fc.shuffledSubarray(Object.keys(pieces), { minLength: 1 }), (drawn) => {
+        // Older rollouts of Codex look like bare messages: beside one nobody can tell these apart.
+        const names = drawn.includes("codex") ? drawn.filter((name) => name !== "bare") : drawn;
+        const mixed = names.flatMap((name) => pieces[name] ?? []);
+        const alone = names.flatMap((name) => said(pieces[name] ?? []));
+        expect(said(mixed).sort()).toEqual([...alone].sort());
+        const programs = new Set(names.map((name) => (name === "bare" ? "openai-chat" : name)));
+        const { problems, format } = read(lines(mixed));
+        expect(problems.map(({ code }) => code)).toEqual(programs.size > 1 ? ["log-mixed"] : []);
+        expect(format?.split(" and ").sort()).toEqual([...programs].sort());
+      }),
+    );
+  });
+
+  it("what looks like another program's is read as was asked, and that is told", () => {
+    const reading = read(lines([{ messages: [...chat] }, ...claudeCodeLines]), { format: "claude-code" });
+    expect(reading.episodes).toHaveLength(1);
+    expect(reading.problems.map(({ text }) => text)).toEqual([expect.stringContaining("1 of OpenAI chat messages")]);
   });
 
   it("torn lines are survived and counted, wherever a log was cut", () => {

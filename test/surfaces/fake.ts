@@ -468,6 +468,7 @@ export function fakeOperations(
     importEpisodes: async () => ({
       imported: ["ep_2"],
       known: 0,
+      verdicts: { taken: [], left: [] },
       skipped: [],
       calls: { taken: 1, left: 0 },
       verified: 0,

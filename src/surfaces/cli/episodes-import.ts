@@ -72,6 +72,7 @@ interface ImportRow {
   readonly lines: Reading["lines"];
   readonly imported: string[];
   known: number;
+  readonly verdicts: { readonly taken: string[]; readonly left: JsonObject[] };
   verified: number;
   readonly calls: { taken: number; left: number };
   readonly skipped: JsonObject[];
@@ -88,6 +89,7 @@ async function importFile(access: Access, file: string, reading: Reading, flags:
     lines: reading.lines,
     imported: [],
     known: 0,
+    verdicts: { taken: [], left: [] },
     verified: 0,
     calls: { taken: 0, left: 0 },
     skipped: [],
@@ -105,6 +107,8 @@ async function importFile(access: Access, file: string, reading: Reading, flags:
     );
     row.imported.push(...textsOf(answer["imported"]));
     row.known += countOf(answer["known"]);
+    row.verdicts.taken.push(...textsOf(objectOf(answer["verdicts"])["taken"]));
+    row.verdicts.left.push(...listOf(objectOf(answer["verdicts"])["left"]));
     row.verified += countOf(answer["verified"]);
     row.calls.taken += countOf(objectOf(answer["calls"])["taken"]);
     row.calls.left += countOf(objectOf(answer["calls"])["left"]);
@@ -189,11 +193,25 @@ function readVerdicts(file: string, text: string): Map<string, "success" | "fail
   );
 }
 
+/** Episodes that are named one by one. */
+const TOLD_MOST = 10;
+
+function firstOf(ids: readonly string[]): string {
+  return `${ids.slice(0, TOLD_MOST).join(", ")}${ids.length > TOLD_MOST ? ", …" : ""}`;
+}
+
 function printRow(verbs: Verbs, row: ImportRow, dryRun: boolean): void {
   const { print } = verbs.ports;
   print.line(
     { text: row.file, colour: "bold" },
     ` ${row.format ?? "unknown"}: ${dryRun ? "would take" : "took"} ${row.imported.length} episodes (${row.verified} verified) with ${row.calls.taken} calls; ${row.known} were here already, ${row.skipped.length} had no call of a known tool, ${row.calls.left} calls left out`,
   );
+  const { taken, left } = row.verdicts;
+  if (taken.length > 0)
+    print.line(`  ${taken.length} that were here already ${dryRun ? "would be" : "are"} judged now: ${firstOf(taken)}.`);
+  for (const one of left.slice(0, TOLD_MOST))
+    print.note({ text: `  ${textOf(one["episode"])} was not judged: ${textOf(one["why"])}.`, colour: "yellow" });
+  if (left.length > TOLD_MOST)
+    print.note({ text: `  ${left.length - TOLD_MOST} more were not judged (\`--json\` names all).`, colour: "yellow" });
   for (const problem of row.problems) print.note({ text: `  ${textOf(problem["text"])}`, colour: "yellow" });
 }
