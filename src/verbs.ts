@@ -71,9 +71,18 @@ export function createCliPorts(around: Surroundings): CliPorts {
     findSkills: (options) => collectSkills(around, options),
     confirm,
     readText: (path) => readText(resolve(around.cwd, path)),
-    writeText: (path, text) => writeFile(resolve(around.cwd, path), text),
+    writeText: (path, text) => writeText(around.cwd, path, text),
     handOut: (path, skills, home) => handOut(outsideOf(homeOf(home), resolve(around.cwd, path)), skills),
   };
+}
+
+async function writeText(cwd: string, path: string, text: string): Promise<void> {
+  try {
+    await writeFile(resolve(cwd, path), text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliFault(`${path} cannot be written (${why}); give a file in a folder that is there.`, EXIT.usage);
+  }
 }
 
 /** The running daemon of the home; else one for the length of the verb. */

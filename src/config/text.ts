@@ -51,10 +51,11 @@ export interface JsoncReading {
   readonly twice: readonly string[];
 }
 
-const DEPTH_MAX = 100;
+/** Levels that a configuration may have. */
+const CONFIG_LEVELS = 100;
 
-/** Reads JSON with comments and trailing commas. Throws SyntaxMistake. */
-export function parseJsonc(text: string): JsoncReading {
+/** Reads JSON with comments and trailing commas, up to so many levels. Throws SyntaxMistake. */
+export function parseJsonc(text: string, levels = CONFIG_LEVELS): JsoncReading {
   const twice: string[] = [];
   let at = 0;
 
@@ -77,7 +78,7 @@ export function parseJsonc(text: string): JsoncReading {
   }
 
   function value(path: string, depth: number): JsonValue {
-    if (depth > DEPTH_MAX) throw mistake("nested too deeply");
+    if (depth > levels) throw mistake(`nested deeper than ${levels} levels`);
     const char = text[at];
     if (char === "{") return object(path, depth);
     if (char === "[") return list(path, depth);

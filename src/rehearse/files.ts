@@ -7,7 +7,7 @@ import { labelProblem } from "../catalog/name.js";
 import { decodeText, parseJsonc, SyntaxMistake } from "../config/text.js";
 import { Fault } from "../model/fault.js";
 import type { UpstreamLabel } from "../model/ids.js";
-import { isJsonObject, type JsonValue } from "../model/json.js";
+import { isJsonObject, JSON_LEVELS, type JsonValue } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import type { ListedTool, Tool } from "../model/tool.js";
 import { definitionsIn } from "../store/peek.js";
@@ -33,7 +33,8 @@ export function isServersFile(json: JsonValue): boolean {
 export function readJson(cwd: string, path: string): JsonValue {
   const bytes = unpacked(path, readBytes(cwd, path));
   try {
-    return parseJsonc(decodeText(bytes, path)).value;
+    // A tool that the daemon would leave out for its depth is left out here as well, not the file.
+    return parseJsonc(decodeText(bytes, path), JSON_LEVELS).value;
   } catch (error) {
     if (error instanceof SyntaxMistake) throw new CliFault(`${path}, ${error.message}.`, EXIT.usage);
     if (error instanceof Fault) throw new CliFault(error.detail ?? error.message, EXIT.usage);

@@ -71,6 +71,15 @@ describe("steward catalog approve", () => {
     expect((await run("--dry-run")).out).toContain("It is not held.");
   });
 
+  it("says in a dry run by which command exactly that is approved, and takes no digest that was cut", async () => {
+    await house.stop();
+    const { out } = await run("--dry-run");
+    const [, contract = "", text = ""] = /--contract (\w{64}) --text (\w{64})$/m.exec(out) ?? [];
+    for (const cut of [contract.slice(0, 12), contract.slice(1), `${contract}0`, contract.toUpperCase(), ""])
+      expect(await run("--contract", cut)).toMatchObject({ code: 2, err: expect.stringContaining("is not a whole digest") });
+    expect(await run("--contract", contract, "--text", text)).toMatchObject({ code: 0, err: "" });
+  });
+
   it("approves nothing where the person at the terminal does not say yes, or other digests were asked for", async () => {
     await house.stop();
     expect(await run("--text", "0".repeat(64))).toMatchObject({

@@ -31,7 +31,12 @@ export function addApprove(catalog: Command, verbs: Verbs): void {
         const { contract, text, document } = objectOf(difference["digests"]);
         const isJson = verbs.json();
         if (!isJson) printDifference(verbs, textOf(shown["tool"]), difference);
-        if (flags.dryRun === true) return isJson ? print.json(shown) : print.line("Nothing was approved.");
+        if (flags.dryRun === true) {
+          if (isJson) return print.json(shown);
+          print.line("Nothing was approved. What is shown here and nothing else is approved by");
+          const command = `steward catalog approve ${textOf(shown["tool"])}`;
+          return print.line(`  ${command} --contract ${textOf(contract)} --text ${textOf(text)}`);
+        }
         if (
           flags.yes !== true &&
           !isJson &&
@@ -39,8 +44,8 @@ export function addApprove(catalog: Command, verbs: Verbs): void {
         )
           throw new CliFault("Nothing was approved.", EXIT.failed);
         const digests = {
-          contract: flags.contract ?? textOf(contract),
-          text: flags.text ?? textOf(text),
+          contract: wholeDigest("--contract", flags.contract, textOf(contract)),
+          text: wholeDigest("--text", flags.text, textOf(text)),
           document: textOf(document),
         };
         const answer = objectOf(await access.ask("POST", PATH, { tool, ...digests }));
@@ -49,6 +54,13 @@ export function addApprove(catalog: Command, verbs: Verbs): void {
         for (const line of textsOf(answer["standing"])) print.line(`  ${line}`);
       }),
     );
+}
+
+/** A digest that was cut says too little: another definition with the same beginning can be made. */
+function wholeDigest(flag: string, given: string | undefined, present: string): string {
+  if (given === undefined) return present;
+  if (/^[0-9a-f]{64}$/.test(given)) return given;
+  throw new CliFault(`${flag} ${given} is not a whole digest: all 64 digits, as \`--dry-run\` prints them.`, EXIT.usage);
 }
 
 function printDifference(verbs: Verbs, tool: string, difference: JsonObject): void {

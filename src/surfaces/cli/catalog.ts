@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import type { JsonObject } from "../../model/json.js";
 import { addApprove } from "./approve.js";
 import { addLineage, levelOf } from "./lineage.js";
-import { CliFault, EXIT } from "./access.js";
-import { compareDrift, isVersion, type CompareOptions } from "./compare.js";
+import { CliFault, EXIT, type Comparison } from "./access.js";
+import { compareDrift, isVersion, needsReview, type CompareOptions } from "./compare.js";
 import { describe, toCount } from "./facade.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
 import { printReason, standingShown } from "./standing.js";
@@ -227,12 +227,5 @@ function driftExit(drift: JsonObject): number {
   if (listOf(drift["held"]).some((row) => row["now"] === "held") || changes.some((change) => change["rule"] === "A1"))
     return EXIT.safety;
   if (listOf(drift["skills"]).some((row) => objectOf(row["standing"])["standing"] === "inactive")) return EXIT.inactive;
-  const looked = new Set(["T1", "T3", "D1", "D2", "A2", "A3"]);
-  if (
-    changes.some(
-      (change) => !["compatible", "cosmetic"].includes(textOf(change["verdict"])) || looked.has(textOf(change["rule"])),
-    )
-  )
-    return EXIT.review;
-  return EXIT.fine;
+  return needsReview(drift as unknown as Comparison["drift"]) ? EXIT.review : EXIT.fine;
 }

@@ -43,11 +43,12 @@ export function addCheckVerb(verbs: Verbs): void {
       for (const { label, reason } of answer.unlisted)
         print.note({ text: `${label} was not listed (${reason}); its tools count as they are.`, colour: "yellow" });
       const sarif = (): JsonObject => renderSarif(answer, { version, cwd: verbs.ports.cwd });
-      if (options.sarif !== undefined) await verbs.ports.writeText(options.sarif, `${JSON.stringify(sarif(), null, 2)}\n`);
       if (format === "json") print.json(answer);
       else if (format === "sarif") print.json(sarif());
       else if (format === "markdown") print.block(checkMarkdown(answer));
       else printCheck(print, answer);
+      // What was found out is told, also where the file cannot be written.
+      if (options.sarif !== undefined) await verbs.ports.writeText(options.sarif, `${JSON.stringify(sarif(), null, 2)}\n`);
       verbs.exit(checkExit(answer));
     });
 }

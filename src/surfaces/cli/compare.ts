@@ -98,12 +98,16 @@ function printTakenOver({ ports: { print } }: Verbs, row: TakenOver): void {
 
 const LOOKED_AT: ReadonlySet<string> = new Set(["T1", "T3", "D1", "D2", "A2", "A3"]);
 
+/** Changes that somebody should look at, those that no rule explains among them. */
+export function needsReview(drift: Pick<Comparison["drift"], "changes" | "unclassified">): boolean {
+  const isLookedAt = ({ rule, verdict }: Comparison["drift"]["changes"][number]): boolean =>
+    !["compatible", "cosmetic"].includes(verdict) || LOOKED_AT.has(rule);
+  return drift.unclassified > 0 || drift.changes.some(isLookedAt);
+}
+
 /** 0 compatible · 10 needs review · 11 skills of the home would rest · 12 safety; the highest wins. */
 export function compareExit({ drift, held, skills }: Pick<Comparison, "drift" | "held" | "skills">): number {
   if (held.length > 0 || drift.changes.some((change) => change.rule === "A1")) return EXIT.safety;
   if (skills.some(({ level }) => level === "breaking")) return EXIT.inactive;
-  const needsReview = drift.changes.some(
-    ({ rule, verdict }) => !["compatible", "cosmetic"].includes(verdict) || LOOKED_AT.has(rule),
-  );
-  return needsReview || drift.unclassified > 0 ? EXIT.review : EXIT.fine;
+  return needsReview(drift) ? EXIT.review : EXIT.fine;
 }

@@ -48,6 +48,36 @@ describe("steward check", () => {
     expect(JSON.stringify(answer)).not.toContain("after catalog version");
   });
 
+  it("tells what it found also where the SARIF file cannot be written, and says why that is", async () => {
+    for (const path of ["no/such/folder/check.sarif", desk.home]) {
+      const said = await desk.run("check", "--against", next, "--sarif", path);
+      expect(said.code).toBe(EXIT.usage);
+      expect(said.out).toContain("Would rest");
+      expect(said.err).toContain(`${path} cannot be written`);
+    }
+  });
+
+  it("leaves out the tool that the daemon would leave out for its depth, and no other", async () => {
+    const deep = (levels: number): JsonObject => {
+      let schema: JsonObject = { type: "string" };
+      for (let level = 0; level < levels; level++) schema = { type: "object", properties: { a: schema } };
+      return schema;
+    };
+    for (const [levels, left] of [
+      [40, 0],
+      [60, 0],
+      [120, 1],
+      [240, 1],
+    ] as const) {
+      const path = desk.file("deep.json", [...shopFile(1), { server: "shop", name: "deep", inputSchema: deep(levels) }]);
+      const said = await desk.run("check", "--against", path);
+      expect([levels, said.code], said.err).toEqual([levels, 0]);
+      expect(said.err.split("nested deeper than").length - 1).toBe(left);
+    }
+    const whole = await desk.run("check", "--against", desk.file("deep.json", [{ name: "deep", inputSchema: deep(400) }]));
+    expect(whole).toMatchObject({ code: EXIT.usage, err: expect.stringContaining("nested deeper than 512 levels") });
+  });
+
   it("says a look is needed where only texts moved", async () => {
     const texts = shopFile(1, (tool) => (tool["name"] === "get_order" ? { ...tool, description: "Another text." } : tool));
     const path = desk.file("texts.json", texts);
