@@ -8,7 +8,6 @@
 import { createReadStream } from "node:fs";
 import { open, readdir, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import { ensureFolder, type Files } from "../host/files.js";
 import { canonicalJson, sha256 } from "../catalog/canonical.js";
 import { EMBEDDING_LIMITS } from "../model/endpoint-limits.js";
@@ -61,11 +60,10 @@ export function openVectorCache(options: {
 
   /** Last used first. */
   async function listed(): Promise<string[]> {
-    const names = await readdir(folder).catch(() => []);
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    const named = entries.filter((entry) => entry.isFile() && /^[0-9a-f]{16}\.jsonl$/.test(entry.name));
     const found = await Promise.all(
-      names
-        .filter((name) => /^[0-9a-f]{16}\.jsonl$/.test(name))
-        .map(async (name) => ({ path: join(folder, name), at: (await stat(join(folder, name))).mtimeMs })),
+      named.map(async ({ name }) => ({ path: join(folder, name), at: (await stat(join(folder, name))).mtimeMs })),
     );
     return found.sort((a, b) => b.at - a.at).map(({ path }) => path);
   }
@@ -129,33 +127,35 @@ async function noteUse(path: string): Promise<void> {
   await utimes(path, now, now).catch(() => undefined);
 }
 
-/** Nothing behind the head, or no head. */
+/** Nothing behind the head, or no head; what cannot be read holds nothing. */
 async function hasNoVectors(path: string): Promise<boolean> {
-  const lines = createInterface({ input: createReadStream(path, { encoding: "utf8" }) });
-  let seen = 0;
-  try {
-    for await (const line of lines) {
-      seen += line === "" ? 0 : 1;
-      if (seen > 1) return false;
-    }
-  } catch {
-    // What cannot be read holds nothing.
-  } finally {
-    lines.close();
-  }
-  return true;
+  return (await firstLines(path, 2)).length < 2;
 }
 
+/** Undefined where it cannot be read: it is nobody's then. */
 async function readHead(path: string): Promise<{ url: string; model: string; probe: string } | undefined> {
-  const lines = createInterface({ input: createReadStream(path, { encoding: "utf8" }) });
   try {
-    for await (const line of lines) return vectorsFormat.schema.parse(JSON.parse(line));
+    return vectorsFormat.schema.parse(JSON.parse((await firstLines(path, 1))[0] ?? ""));
   } catch {
-    // A head that cannot be read is nobody's.
-  } finally {
-    lines.close();
+    return undefined;
   }
-  return undefined;
+}
+
+/** The first lines that say anything, as far as they can be read. The file is closed wherever that ends: spaces come and go for months. */
+async function firstLines(path: string, most: number): Promise<string[]> {
+  const lines: string[] = [];
+  let rest = "";
+  try {
+    for await (const chunk of createReadStream(path, { encoding: "utf8" })) {
+      const parts = `${rest}${String(chunk)}`.split("\n");
+      rest = parts.pop() ?? "";
+      lines.push(...parts.filter((part) => part !== ""));
+      if (lines.length >= most) return lines.slice(0, most);
+    }
+  } catch {
+    return lines;
+  }
+  return rest === "" ? lines : [...lines, rest];
 }
 
 async function openSpace(

@@ -24,20 +24,27 @@ export interface TextSenderOptions extends ClientOptions {
   readonly dimensions: number | undefined;
 }
 
+/** One place a text; undefined where the endpoint gave none that can be one: `lacking` says how that looked. */
+export interface Vectors {
+  readonly kind: "vectors";
+  readonly probe: Float32Array;
+  readonly vectors: readonly (Float32Array | undefined)[];
+  readonly lacking: string | undefined;
+}
+
 export type Embedded =
-  /** One place a text; undefined where the endpoint gave none that can be one: `lacking` says how that looked. */
-  | {
-      readonly kind: "vectors";
-      readonly probe: Float32Array;
-      readonly vectors: readonly (Float32Array | undefined)[];
-      readonly lacking: string | undefined;
-    }
+  | Vectors
   /** It may pass. */
   | { readonly kind: "later"; readonly why: string; readonly said: string; readonly afterMs: number | undefined }
   /** These texts are not taken as they stand: too many, too long, or one of them refused. */
   | { readonly kind: "unfit"; readonly why: string; readonly said: string }
   /** Nothing will be taken until somebody changes something. */
   | { readonly kind: "denied"; readonly why: string; readonly said: string };
+
+/** No text was asked for, or one of them has a vector. */
+export function hasVector({ vectors }: Vectors): boolean {
+  return vectors.length === 0 || vectors.some((vector) => vector !== undefined);
+}
 
 export type SendTexts = (texts: readonly string[], withinMs: number) => Promise<Embedded>;
 

@@ -1,9 +1,9 @@
 /**
- * The embedder: keeps the texts of tools and skills embedded in the background, and embeds a need while somebody waits for it.
+ * The embedder: keeps the texts of tools and skills embedded in the background; needs are embedded beside it (embeddings-needs.ts).
  *
  * Owns: what is asked when; pauses after faults; texts an endpoint does not take.
- * Speaks: due texts in; rows of one embedder out, as they come; a need's vector, or in words why there is none.
- * Never: throws for what an endpoint does, makes a need wait beyond its deadline, or stands in the way of a listing.
+ * Speaks: due texts in; rows of one embedder out, as they come.
+ * Never: throws for what an endpoint does, gives a text up for what an endpoint does to all, or stands in the way of a listing.
  *
  *   wake ─► due? ─► in the cache ──► delivered
  *             ▲  └► in batches ────► whose? ─► kept, delivered      a fault: pause, doubled each time, and again
@@ -13,19 +13,19 @@
  */
 import { EMBEDDING_LIMITS } from "../model/endpoint-limits.js";
 import { NO_EMBEDDER, type DueText, type EmbeddedText, type NeedVector } from "../model/vectors.js";
-import { isSameEmbedder, type Space } from "./embeddings-cache.js";
-import { batchFrom, keepRecent } from "./embeddings-batch.js";
+import type { Space } from "./embeddings-cache.js";
+import { Batches } from "./embeddings-batch.js";
 import type { EmbeddingLimits, Embeddings, EmbeddingsOptions } from "./embeddings-options.js";
 import { FirstAnswer, Pause, RefusedTexts } from "./embeddings-pause.js";
-import { openTextSender, PLAIN_TEXT, type SendTexts } from "./embeddings-sender.js";
-import { SpaceInForce } from "./embeddings-space.js";
+import { Needs } from "./embeddings-needs.js";
+import { hasVector, openTextSender, PLAIN_TEXT, type SendTexts, type Vectors } from "./embeddings-sender.js";
+import { SpaceInForce, type Whose } from "./embeddings-space.js";
 import { Standing } from "./embeddings-standing.js";
 import { awayInWords, spaceInWords } from "./embeddings-words.js";
-import { createChangeJudge, UNSTEADY, type Refusal } from "./embeddings-whose.js";
+import { createChangeJudge, type Refusal } from "./embeddings-whose.js";
 
 export type { EmbeddingLimits, Embeddings, EmbeddingsOptions } from "./embeddings-options.js";
 
-const ANOTHER = "another embedder answers than the one the tools were embedded by";
 const NOTHING = "the embeddings endpoint gave no vector for a text";
 
 export function createEmbeddings(options: EmbeddingsOptions): Embeddings {
@@ -46,14 +46,9 @@ export function createEmbeddings(options: EmbeddingsOptions): Embeddings {
 class Endpoint implements Embeddings {
   private readonly inForce: SpaceInForce;
   private readonly standing: Standing;
-  /** A need's strange answer is being looked into. */
-  private looking = false;
-  /** Recent needs, oldest first. */
-  private readonly needs = new Map<string, Float32Array>();
-  /** Digests of texts that are asked for alone, and of those that no answer came for even so. */
-  private readonly suspects = new Set<string>();
+  private readonly needs: Needs;
+  private readonly batches: Batches;
   private readonly refused: RefusedTexts;
-  private batchTexts: number;
   private working: Promise<void> | undefined;
   private again = false;
   /** Pauses that begin while a round is under way do not hold up the next one. */
@@ -70,7 +65,7 @@ class Endpoint implements Embeddings {
     private readonly send: SendTexts,
     private readonly endRequests: () => void,
   ) {
-    this.batchTexts = limits.batchTexts;
+    this.batches = new Batches(limits);
     const { baseUrl: url, model, clock, log } = options;
     this.standing = new Standing({ url, model, limits, clock, log, secrets: () => [...options.secrets(), options.apiKey ?? ""] });
     this.pausing = new Pause(clock, () => this.wake());
@@ -80,10 +75,22 @@ class Endpoint implements Embeddings {
       standing: this.standing,
       changes: createChangeJudge({ limits, clock, ask: () => this.send([], limits.batchMs) }),
       onReplaced: () => {
-        this.needs.clear();
+        this.needs.forget();
         this.refused.clear();
-        this.suspects.clear();
+        this.batches.forget();
       },
+    });
+    this.needs = new Needs({
+      limits,
+      send,
+      standing: this.standing,
+      first: this.first,
+      inForce: this.inForce,
+      log: options.log,
+      isAsking: () => this.isAsking(),
+      judged: (whose) => this.needJudged(whose),
+      failed: (fault) => this.needFailed(fault),
+      passedOver: () => this.needPassedOver(),
     });
   }
 
@@ -127,48 +134,26 @@ class Endpoint implements Embeddings {
     return isTaken && this.standing.away === undefined && (this.space !== undefined || !this.isAsking());
   }
 
-  async embed(need: string): Promise<NeedVector> {
-    if (this.space === undefined && this.isAsking()) await this.first.within(this.limits.needMs);
-    const { space } = this;
-    const known = space === undefined ? undefined : this.needs.get(need);
-    if (space !== undefined && known !== undefined) return { kind: "vector", embedder: space.identity, vector: known };
-    if (space === undefined) {
-      if (this.standing.away !== undefined) return this.passedOver(this.standing.away);
-      return this.isAsking() ? { kind: "failed", why: "the embeddings endpoint has not answered yet" } : { kind: "off" };
-    }
-    if (this.standing.isResting()) return this.passedOver(`${this.standing.away ?? "faults"}; it is left alone for a while`);
-    const made = await this.send([need], this.limits.needMs);
-    if (made.kind !== "vectors") return this.needFailed(made);
-    if (!isSameEmbedder(space.probe, made.probe)) {
-      // Not waited for: this search goes by words, the next ones by the new embedder's vectors as they come.
-      this.lookInto(made.probe);
-      return { kind: "failed", why: this.inForce.isUnsteady() ? UNSTEADY : ANOTHER };
-    }
-    const [vector] = made.vectors;
-    if (vector === undefined)
-      return this.needFailed({
-        kind: "unfit",
-        why: made.lacking ?? "the embeddings endpoint gave no vector for this need",
-        said: "",
-      });
-    this.standing.needAnswered();
-    keepRecent(this.needs, need, vector, this.limits.needsKept);
-    return { kind: "vector", embedder: space.identity, vector };
+  embed(need: string): Promise<NeedVector> {
+    return this.needs.embed(need);
   }
 
-  /** A need that came to nothing; the endpoint is looked at again after a while, whether another need comes or not. */
-  private needFailed(fault: Refusal): NeedVector {
-    if (!this.stopped) {
-      this.standing.needFailed(fault);
-      if (!this.pausing.isOn()) this.pause(fault.kind === "later" ? fault.afterMs : undefined);
-    }
-    return { kind: "failed", why: fault.why };
+  /** A need came to nothing: the endpoint is looked at again after a while, whether another need comes or not. */
+  private needFailed(fault: Refusal): void {
+    if (this.stopped) return;
+    this.standing.needFailed(fault);
+    if (!this.pausing.isOn()) this.pause(fault.kind === "later" ? fault.afterMs : undefined);
   }
 
-  /** A need does not wait for an endpoint that is left alone, but has it asked where the last time is a while ago. */
-  private passedOver(why: string): NeedVector {
+  /** A need's strange answer was looked into. */
+  private needJudged(whose: Whose): void {
+    if (whose === "other") this.wake();
+    else if (whose === "unsure" && !this.stopped && !this.pausing.isOn()) this.pause(undefined);
+  }
+
+  /** A need went by words without asking: it has the endpoint asked where the last time is a while ago. */
+  private needPassedOver(): void {
     if (this.pausing.isOn() && this.standing.mayBeAsked()) this.comeBack();
-    return { kind: "failed", why };
   }
 
   /** Ends a pause. */
@@ -186,19 +171,6 @@ class Endpoint implements Embeddings {
   /** Something is due and the endpoint was asked for it. */
   private isAsking(): boolean {
     return this.working !== undefined || this.pausing.isOn();
-  }
-
-  private lookInto(probe: Float32Array): void {
-    if (this.looking || this.stopped) return;
-    this.looking = true;
-    void this.inForce
-      .settle(probe)
-      .then((whose) => {
-        if (whose === "other") this.wake();
-        else if (whose === "unsure" && !this.stopped && !this.pausing.isOn()) this.pause(undefined);
-      })
-      .catch((error: unknown) => this.options.log("error", `another embedder's vectors could not be begun: ${String(error)}`))
-      .finally(() => (this.looking = false));
   }
 
   /** Everything due, until nothing is, or a fault asks for a pause. */
@@ -227,14 +199,14 @@ class Endpoint implements Embeddings {
     const due = all.filter((one) => !this.refused.isLeftOut(one));
     this.left = due.length;
     if (due.length === 0) return await this.lookAgain();
-    if (this.space === undefined) return (await this.ask([])) !== undefined;
+    if (this.space === undefined) return await this.greet();
     const { space } = this;
     const kept = due.filter(({ digest }) => space.has(digest));
     if (kept.length > 0) await this.deliverKept(space, kept);
     this.first.came();
     const fresh = due.filter(({ digest }) => !space.has(digest));
     for (let at = 0; at < fresh.length && !this.stopped && this.space === space;) {
-      const batch = batchFrom(fresh.slice(at, at + this.batchTexts), this.limits.batchChars, this.suspects);
+      const batch = this.batches.next(fresh, at);
       at += batch.length;
       if (!(await this.embedBatch(space, batch))) return false;
     }
@@ -248,68 +220,79 @@ class Endpoint implements Embeddings {
     }
   }
 
+  /** The first answer of all: whose vectors count. False where a pause was asked for. */
+  private async greet(): Promise<boolean> {
+    const made = await this.send([], this.limits.batchMs);
+    if (made.kind !== "vectors") return this.refusedBy(made);
+    const whose = await this.whoseIs(made.probe);
+    if (whose !== "unsure") this.standing.answered();
+    return whose !== "unsure";
+  }
+
   /** False where a pause was asked for. */
   private async embedBatch(space: Space, batch: readonly DueText[]): Promise<boolean> {
-    const made = await this.ask(batch);
-    if (made === undefined) return false;
-    if (made === "other" || made === "unfit") return true;
+    const made = await this.send(
+      batch.map((one) => one.text()),
+      this.limits.batchMs,
+    );
+    if (made.kind === "vectors") return await this.take(space, batch, made);
+    if (made.kind !== "unfit") return this.refusedBy(made);
+    this.batches.wasTooMuch(batch);
+    const [only] = batch;
+    return batch.length > 1 || only === undefined || (await this.blame(space, only));
+  }
+
+  /** What came for a batch is put in force, unless it is another embedder's. False where a pause was asked for. */
+  private async take(space: Space, batch: readonly DueText[], made: Vectors): Promise<boolean> {
+    const whose = await this.whoseIs(made.probe);
+    if (whose === "unsure") return false;
+    // An answer in which no text has a vector is none.
+    if (hasVector(made)) this.standing.answered();
+    this.batches.wasTaken();
+    if (whose === "other") return true;
     const rows = new Map<string, Float32Array>();
     batch.forEach(({ digest }, i) => {
-      const vector = made[i];
-      if (vector === undefined) this.suspects.add(digest);
-      else {
-        rows.set(digest, vector);
-        this.suspects.delete(digest);
-        this.refused.taken(digest);
-      }
+      const vector = made.vectors[i];
+      this.batches.suspect(digest, vector === undefined);
+      if (vector === undefined) return;
+      rows.set(digest, vector);
+      this.refused.taken(digest);
     });
     const [only] = batch;
-    if (batch.length === 1 && rows.size === 0 && only !== undefined) return await this.blame(only.digest);
+    if (batch.length === 1 && rows.size === 0 && only !== undefined) return await this.blame(space, only);
     await space.keep(rows);
     await this.deliver(space, batch, rows);
     return true;
   }
 
-  /** The vectors of a batch; "unfit" where it has to be cut smaller, "other" where another embedder answered, undefined after a fault. */
-  private async ask(batch: readonly DueText[]): Promise<readonly (Float32Array | undefined)[] | "unfit" | "other" | undefined> {
-    const made = await this.send(
-      batch.map((one) => one.text()),
-      this.limits.batchMs,
-    );
-    if (made.kind === "vectors") {
-      const whose = await this.inForce.settle(made.probe);
-      if (whose === "unsure") {
-        if (!this.stopped) this.pause(undefined);
-        return undefined;
-      }
-      // An answer in which no text has a vector is none.
-      if (batch.length === 0 || made.vectors.some((vector) => vector !== undefined)) this.standing.answered();
-      this.batchTexts = Math.min(this.limits.batchTexts, this.batchTexts * 2);
-      return whose === "ours" ? made.vectors : "other";
-    }
-    if (made.kind === "unfit" && batch.length > 0) {
-      this.batchTexts = Math.max(1, batch.length >> 1);
-      const [only] = batch;
-      if (batch.length > 1 || only === undefined) return "unfit";
-      return (await this.blame(only.digest)) ? "unfit" : undefined;
-    }
-    return this.refusedBy(made);
+  /** Whose an answer is; "unsure" begins a pause. */
+  private async whoseIs(probe: Float32Array): Promise<Whose> {
+    const whose = await this.inForce.settle(probe);
+    if (whose === "unsure" && !this.stopped) this.pause(undefined);
+    return whose;
   }
 
   /** A fault: told, and looked at again after a while. */
-  private refusedBy(fault: Refusal): undefined {
-    if (this.stopped) return;
+  private refusedBy(fault: Refusal): false {
+    if (this.stopped) return false;
     this.standing.failed(fault);
     if (fault.kind === "later") this.pause(fault.afterMs);
     else this.pause(undefined, this.limits.retryMostMs);
+    return false;
   }
 
-  /** A text got no vector even alone: is it this text, or does the endpoint give none at all? False where a pause was asked for. */
-  private async blame(digest: string): Promise<boolean> {
+  /**
+   * A text got no vector even alone: is it this text, or does the endpoint give none at all? Where it takes another one, this one is asked
+   * for once more: the endpoint may have come back in between. False where a pause was asked for.
+   */
+  private async blame(space: Space, only: DueText): Promise<boolean> {
     if ((await this.askPlain()) === undefined) return false;
-    this.suspects.add(digest);
-    this.refused.add(digest);
-    this.options.log("warn", "the embeddings endpoint takes one text not; it is searched by words alone", { text: digest });
+    const again = await this.send([only.text()], this.limits.batchMs);
+    if (again.kind === "vectors" && hasVector(again)) return await this.take(space, [only], again);
+    if (again.kind === "later" || again.kind === "denied") return this.refusedBy(again);
+    this.batches.suspect(only.digest, true);
+    this.refused.add(only.digest);
+    this.options.log("warn", "the embeddings endpoint takes one text not; it is searched by words alone", { text: only.digest });
     return true;
   }
 
@@ -318,9 +301,10 @@ class Endpoint implements Embeddings {
     const plain = await this.send([PLAIN_TEXT], this.limits.batchMs);
     if (plain.kind === "vectors" && plain.vectors[0] !== undefined) return plain.probe;
     this.standing.refusesAll();
-    return this.refusedBy(
+    this.refusedBy(
       plain.kind === "vectors" ? { kind: "later", why: plain.lacking ?? NOTHING, said: "", afterMs: undefined } : plain,
     );
+    return undefined;
   }
 
   /** Nothing is due: does an endpoint that failed answer again? True where there is something due after all. */
@@ -328,10 +312,8 @@ class Endpoint implements Embeddings {
     if (this.standing.away === undefined) return false;
     const probe = await this.askPlain();
     if (probe === undefined) return false;
-    const whose = await this.inForce.settle(probe);
-    if (whose === "unsure") {
-      if (!this.stopped) this.pause(undefined);
-    } else this.standing.answered();
+    const whose = await this.whoseIs(probe);
+    if (whose !== "unsure") this.standing.answered();
     return whose === "other";
   }
 

@@ -74,6 +74,7 @@ export async function kitOn(server: Pick<EmbeddingsServer, "url">, options: KitO
   const folder = join(home, "state/vectors");
   const clock = systemClock();
   const told: Told[] = [];
+  const files = nodeFiles();
   const log = (level: string, text: string, data?: Record<string, unknown>): void => void told.push({ level, text, data });
   const steward = createSteward({ world: derive(emptyKnown, new Map()), store: { persist: () => Promise.resolve() }, log });
   const tools = options.tools ?? ECOSYSTEM;
@@ -100,7 +101,7 @@ export async function kitOn(server: Pick<EmbeddingsServer, "url">, options: KitO
     model: "made",
     apiKey: KEY,
     dimensions: options.dimensions,
-    cache: openVectorCache({ folder, files: nodeFiles(), log }),
+    cache: openVectorCache({ folder, files, log }),
     due: (embedder) => dueTexts(steward.world(), embedder),
     deliver: async (embedder, dimension, rows) =>
       void (await steward.post({ kind: "texts-embedded", at: clock.now(), embedder, dimension, rows })),
@@ -145,7 +146,10 @@ export async function kitOn(server: Pick<EmbeddingsServer, "url">, options: KitO
       while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
     },
     isWhole: () => world().vectors.embedder !== NO_EMBEDDER && dueTexts(world(), world().vectors.embedder).length === 0,
-    stop: () => embeddings.stop(),
+    async stop() {
+      await embeddings.stop();
+      await files.close();
+    },
   };
 }
 

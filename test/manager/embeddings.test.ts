@@ -209,7 +209,7 @@ describe("answers that are right only in part", () => {
     const { server, kit } = await set(mood);
     await kit.until(() => kit.embeddings.status().includes("1 text it does not take"));
     expect(kit.world().vectors.tools.count).toBe(ECOSYSTEM.length - 1);
-    expect(server.requests.filter(({ texts }) => texts.some(isStock))).toHaveLength(2);
+    expect(server.requests.filter(({ texts }) => texts.some(isStock))).toHaveLength(3);
     expect((await kit.ask("pieces in the warehouse")).tools[0]).toBe("shop/get_stock");
   });
 
