@@ -12,7 +12,7 @@ import { has, NOW, open, presence, removeHomes, tempHome } from "./home.js";
 
 afterEach(removeHomes);
 
-const dist = join(import.meta.dirname, "../../dist");
+const source = join(import.meta.dirname, "../../src");
 
 /** A claim as another process would have left it. */
 function claim(home: string, more: object = {}, name = "7-abc.json"): string {
@@ -109,8 +109,8 @@ describe("the lock of a home", () => {
       const home = tempHome();
       if (before === "a dead owner") claim(home);
       const script = `
-        import { openStore } from ${JSON.stringify(join(dist, "store/store.js"))};
-        import { silentLog } from ${JSON.stringify(join(dist, "host/log.js"))};
+        import { openStore } from ${JSON.stringify(join(source, "store/store.ts"))};
+        import { silentLog } from ${JSON.stringify(join(source, "host/log.ts"))};
         process.stdin.once("data", async () => {
           try {
             await openStore({ home: ${JSON.stringify(home)}, now: "now", log: silentLog });
@@ -122,7 +122,8 @@ describe("the lock of a home", () => {
         });
         process.stdout.write("here\\n");`;
       const racers = Array.from({ length: 6 }, () => {
-        const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["pipe", "pipe", "inherit"] });
+        const flags = ["--import", "tsx", "--input-type=module", "-e", script];
+        const child = spawn(process.execPath, flags, { stdio: ["pipe", "pipe", "inherit"] });
         const words: string[] = [];
         let wake: () => void = () => undefined;
         child.stdout.on("data", (data: Buffer) => (words.push(...data.toString().trim().split("\n")), wake()));
