@@ -8,7 +8,7 @@ import { Fault } from "../model/fault.js";
 import type { Digest } from "../model/ids.js";
 import type { ApprovalInput, ApprovedTool, Caller, ToolDifference } from "../model/operations.js";
 import type { Tool } from "../model/tool.js";
-import { skillWithin } from "../world/reach.js";
+import { holdWithin, skillWithin } from "../world/reach.js";
 import { neighboursIn } from "../world/weigh-holds.js";
 import type { World } from "../world/world.js";
 import { findTool } from "./calls.js";
@@ -21,7 +21,7 @@ import type { Desk } from "./desk.js";
 export async function approveTool(desk: Desk, input: ApprovalInput, caller: Caller): Promise<ApprovedTool> {
   const world = desk.steward.world();
   const tool = findTool(world, input.tool, caller);
-  const difference = differenceOf(world, tool);
+  const difference = differenceOf(world, tool, caller);
   if (input.dryRun === true) return { tool: tool.key, approved: false, difference, standing: standingOf(world, tool, caller) };
   const { contract, text, document } = input;
   if (contract === undefined || text === undefined)
@@ -53,9 +53,9 @@ function standingOf(world: World, tool: Tool, caller: Caller): string[] {
 }
 
 /** From what was accepted (or last looked at) to what the tool is now. */
-function differenceOf(world: World, tool: Tool): ToolDifference {
-  const hold = world.holds.held[tool.key];
-  const from = hold?.from ?? world.holds.review[tool.key]?.from;
+function differenceOf(world: World, tool: Tool, caller: Caller): ToolDifference {
+  const hold = holdWithin(world, tool.key, caller.upstreams);
+  const from = hold === undefined ? world.holds.review[tool.key]?.from : hold.from;
   const listed = from === undefined || from.document === tool.digests.document ? undefined : world.definitions.get(from.document);
   const before = listed === undefined ? undefined : toTool(tool.label, listed);
   const { contract, text, document } = tool.digests;
@@ -63,7 +63,7 @@ function differenceOf(world: World, tool: Tool): ToolDifference {
     digests: { contract, text, document },
     held: hold !== undefined,
     ...(hold?.predecessor === undefined ? {} : { predecessor: hold.predecessor }),
-    reasons: (hold?.reasons ?? []).map(({ rule, text: why }) => ({ rule, text: why })),
+    reasons: [...(hold?.reasons ?? [])],
     known: before !== undefined,
     changes:
       before === undefined

@@ -20,6 +20,7 @@ import { excerptRefusal, excerptResult, refusalBytes, type Whole } from "../prov
 import { searchTools } from "../retrieve/tools.js";
 import type { Pinned } from "../world/pin.js";
 import { nameOf } from "../world/advance.js";
+import { holdWithin } from "../world/reach.js";
 import { isOffered, type World } from "../world/world.js";
 import { readArguments, sentencesOf } from "./arguments.js";
 import type { Answered } from "./call-log.js";
@@ -34,7 +35,7 @@ export async function callTool(
 ): Promise<Counted<CallAnswer>> {
   const world = desk.steward.world();
   const tool = findTool(world, input.tool, caller, pinOf(desk, world, caller));
-  refuseHeld(world, tool);
+  refuseHeld(world, tool, caller);
   const args = readArguments(input.arguments);
   if (!options.direct) refuseMisfits(tool, args, world.policy.resultBytes);
   const episode = chooseEpisode(desk, caller, input.episode);
@@ -135,14 +136,15 @@ function unknownTool(world: World, asked: string, caller: Caller): Fault {
   return new Fault("tool-unknown", `${what} ${parts.join(" ")}`.trim(), { asked, suggestions: near });
 }
 
-function refuseHeld(world: World, tool: Tool): void {
+function refuseHeld(world: World, tool: Tool, caller: Caller): void {
   const hold = world.holds.held[tool.key];
-  if (hold === undefined) return;
-  const why = hold.reasons.map((reason) => reason.text).join(" ");
+  const told = holdWithin(world, tool.key, caller.upstreams);
+  if (hold === undefined || told === undefined) return;
+  const why = told.reasons.map((reason) => reason.text).join(" ");
   throw new Fault("tool-held", `${tool.key}: ${why} Approve it with \`steward catalog approve ${tool.key}\`.`, {
     tool: tool.key,
-    reasons: hold.reasons.map(({ rule, text }) => ({ rule, text })),
-    from: { ...hold.from },
+    reasons: told.reasons.map(({ rule, text }) => ({ rule, text })),
+    ...(told.from === undefined ? {} : { from: { ...told.from } }),
     to: { ...hold.to },
   });
 }

@@ -1,5 +1,6 @@
 /** What a caller whose token is limited to some upstreams may be told of the world: nothing that names another one. */
-import { splitToolKey, type UpstreamLabel } from "../model/ids.js";
+import type { Hold } from "../model/catalog.js";
+import { splitToolKey, type ToolKey, type UpstreamLabel } from "../model/ids.js";
 import type { Problem } from "../model/problem.js";
 import { reachesTool, type Reach } from "../model/reach.js";
 import type { Skill } from "../model/skill.js";
@@ -54,4 +55,30 @@ export function substitutionsWithin(
       const why = given.length > 0 ? row.why : "it left the catalog, and nothing that this token may use took over";
       return { ...row, given, why };
     });
+}
+
+/** Why a tool is held, as far as a caller may be told. */
+export interface HoldWithin {
+  readonly reasons: readonly { readonly rule: string; readonly text: string }[];
+  readonly predecessor?: string;
+  /** What the tool is measured from; left out where that is another upstream's definition. */
+  readonly from?: Hold["from"];
+}
+
+/**
+ * The hold of a tool, without the tools out of reach that it took over from. Whom it is known by may be within reach while what it is
+ * measured from came a longer way.
+ */
+export function holdWithin({ holds }: Pick<Known, "holds">, tool: ToolKey, reach: Reach): HoldWithin | undefined {
+  const hold = holds.held[tool];
+  if (hold === undefined) return undefined;
+  const { from, predecessor } = hold;
+  const reasons = hold.reasons.map(({ rule, text }) => ({ rule, text }));
+  const past = (holds.heirs?.[tool] ?? []).flatMap(({ of, via }) => [of, ...via.map((hop) => hop.from)]);
+  const ways = predecessor === undefined ? [] : [predecessor, ...past];
+  const source = ways.every((key) => reachesTool(reach, key)) ? { from } : {};
+  if (predecessor === undefined || reachesTool(reach, predecessor))
+    return { reasons, ...source, ...(predecessor === undefined ? {} : { predecessor }) };
+  const unnamed = (text: string): string => text.replaceAll(predecessor, "A tool that this token does not reach");
+  return { reasons: reasons.map(({ rule, text }) => ({ rule, text: unnamed(text) })), ...source };
 }
