@@ -198,6 +198,8 @@ export interface Reverted extends TakenBack {
   readonly revision: number;
   /** Skills that came in after the revision that was asked for: they stay. */
   readonly keptSince: readonly string[];
+  /** Pinned skills that stood otherwise then: they stay as they are. */
+  readonly keptPinned: readonly string[];
   /** Where nothing changed: that, and since when it is so. */
   readonly unchanged?: string | undefined;
 }

@@ -246,11 +246,17 @@ export async function revertLibrary(desk: Desk, options: { to: number; skill?: s
   });
   const { revision, lock } = desk.steward.world().library;
   const back = takenBack(answer);
+  const keptPinned = (answer["keptPinned"] as string[] | undefined) ?? [];
   return {
     revision,
     ...back,
     keptSince: (answer["keptSince"] as string[] | undefined) ?? [],
-    ...(back.changed.length > 0 ? {} : { unchanged: unchangedSince(options, revision, lock.skills) }),
+    keptPinned,
+    ...(back.changed.length > 0
+      ? {}
+      : keptPinned.length > 0
+        ? { unchanged: `Nothing changed: all that stood otherwise at revision ${options.to} is pinned.` }
+        : { unchanged: unchangedSince(options, revision, lock.skills) }),
   };
 }
 

@@ -160,7 +160,12 @@ async function propose(
     findings,
     lineage: looks.verdicts,
     unjudged: looks.unjudged,
-    notes: [...notesOn(proofs), ...notesOnProbes(prober), ...(isFrozen ? [] : notesOnManager(desk))],
+    notes: [
+      ...notesOnAccepted(accept, edits),
+      ...notesOn(proofs),
+      ...notesOnProbes(prober),
+      ...(isFrozen ? [] : notesOnManager(desk)),
+    ],
     tokens,
   };
   return { event, proofs };
@@ -212,6 +217,13 @@ async function tryEdits(
     await setImmediate();
   }
   return findings;
+}
+
+/** A person who accepts has seen something: where there is nothing of it any more, silence would read as done. */
+function notesOnAccepted(accept: readonly string[], edits: readonly ProposedEdit[]): string[] {
+  const named = new Set<string>(edits.map(({ skill }) => skill));
+  const idle = accept.filter((name) => name !== "*" && !named.has(name));
+  return idle.length === 0 ? [] : [`Nothing is proposed now for ${idle.join(", ")}: there was nothing to accept.`];
 }
 
 /** What agents say of themselves is told, and that it was not taken for more. */

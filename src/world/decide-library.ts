@@ -248,14 +248,23 @@ export function decideSkillRemoved(draft: Draft, event: Of<"skill-removed">): vo
   draft.answer = { revision: draft.known.library.revision };
 }
 
-/** Back to what stood at an earlier revision, as a new revision. Skills added since are kept and named: nothing is deleted by this. */
+/**
+ * Back to what stood at an earlier revision, as a new revision. Skills added since are kept and named: nothing is deleted by this. A
+ * pinned skill stays as it is: by its name that is refused, in the whole library it is named.
+ */
 export function decideLibraryReverted(draft: Draft, event: Of<"library-reverted">): void {
   const writes: SkillWrite[] = [];
+  const keptPinned: string[] = [];
   for (const [name, { files, entry }] of event.stood) {
     if (event.skill !== undefined && event.skill !== name) continue;
     const present = draft.known.library.skills.get(name);
     const lock = draft.known.library.lock.skills[name];
     if (present !== undefined && lock !== undefined && sameFiles(lock.files, entry.files)) continue;
+    if (draft.known.pinned.has(name)) {
+      if (event.skill !== undefined) throw new Fault("skill-pinned", `${name} is pinned; unpin it first.`);
+      keptPinned.push(name);
+      continue;
+    }
     const edit = {
       kind: present === undefined ? "add" : "modify",
       skill: name,
@@ -270,7 +279,7 @@ export function decideLibraryReverted(draft: Draft, event: Of<"library-reverted"
   if (writes.length > 0) applyWrites(draft, writes, `revert to library revision ${event.to}`, event.definitions);
   const changed = writes.map((write) => write.name);
   const resting = restingOf(draft.known, dependants(draft.known, changed));
-  draft.answer = { revision: draft.known.library.revision, changed, keptSince: since, resting };
+  draft.answer = { revision: draft.known.library.revision, changed, keptSince: since, keptPinned, resting };
 }
 
 function sameFiles(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {

@@ -113,6 +113,48 @@ describe("a takeover that a person states", () => {
     expect((await house.operations.lineage()).length).toBe(1);
   });
 
+  it("is followed by maintenance and by what episodes taught of the old tool, and no longer once it is taken back", async () => {
+    const house = await openHouse(makeHome(["shop"]));
+    await list(house, "shop", [cancel, stays]);
+    const runs = [1, 2].map((n) => ({
+      source: `run ${n}`,
+      task: `Please stop the frobnication of parcel ${n}`,
+      calls: [{ name: "shop/cancel_order", args: { order_id: `ORDER-${n}00`, reason: "late" }, result: { ok: true } }],
+      outcome: { outcome: "success", trust: "state" } as const,
+    }));
+    await house.operations.importEpisodes({ episodes: runs }, person);
+    const run = () => house.operations.maintain({ mode: "incremental", dryRun: false }, person);
+    await run();
+    const learnt = "atomic-cancel-order";
+    const calls = async (): Promise<string[]> =>
+      (await house.operations.skill(learnt, person)).contract.requires.map(({ tool: key }) => key);
+    const found = async (): Promise<string[]> => {
+      const { body } = await house.operations.retrieveTools({ query: "stop the frobnication of a parcel" }, person);
+      return body.tools.map((one) => one.tool);
+    };
+    expect(await found()).toContain("shop/cancel_order");
+    await list(house, "shop", [annul, mail, stays]);
+    expect(await found()).not.toContain("shop/annul");
+    expect((await run()).applied.map(({ skill }) => skill)).not.toContain(learnt);
+    const [link] = (await state(house, { ...TO_ANNUL, fixed: { mode: "quick" } })).links;
+    expect(await found()).toContain("shop/annul");
+    const report = await run();
+    expect(report.applied.map(({ skill }) => skill)).toContain(learnt);
+    expect(await calls()).toEqual(["shop/annul"]);
+    const { files, standing } = await house.operations.skill(learnt, person);
+    expect(standing.standing).toBe("active");
+    const step = '`shop/annul` with mode = "quick", ref from order_id in the request and note from reason in the request';
+    expect(files["SKILL.md"]).toContain(step);
+    // Two names further on it is followed still, and the evidence with it.
+    await list(house, "shop", [{ ...annul, name: "annul_it" }, mail, stays]);
+    expect(await found()).toContain("shop/annul_it");
+    await run();
+    expect(await calls()).toEqual(["shop/annul_it"]);
+    await list(house, "shop", [annul, mail, stays]);
+    await house.operations.judgeLineage(link?.id ?? "", "reject", person);
+    expect(await found()).not.toContain("shop/annul");
+  });
+
   it("is weighed like any other: a successor that may do more waits for a person", async () => {
     const house = await openHouse(makeHome(["shop"]));
     await list(house, "shop", [tool("peek", { description: "Looks." }), stays]);

@@ -428,7 +428,7 @@ export function fakeOperations(
       problems: [],
       revision: 2,
     }),
-    revert: async (options: { to: number }) => ({ revision: options.to + 1, changed: [], resting: [], keptSince: [] }),
+    revert: async (options: { to: number }) => ({ revision: options.to + 1, changed: [], resting: [], keptSince: [], keptPinned: [] }),
     lintSkills: async () => [],
     graph: async () => ({ nodes: [], edges: [] }),
     graphGexf: async () => "<gexf/>",

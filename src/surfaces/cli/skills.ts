@@ -194,12 +194,15 @@ export function addSkillVerbs(verbs: Verbs): void {
         );
         if (verbs.json()) return print.json(answer);
         const changed = textsOf(answer["changed"]);
+        const pinned = textsOf(answer["keptPinned"]);
         print.line(
           changed.length === 0
             ? textOf(answer["unchanged"])
             : `Library revision ${textOf(answer["revision"])}: ${changed.join(", ")}.`,
         );
         const since = textsOf(answer["keptSince"]);
+        if (pinned.length > 0)
+          print.line(`Pinned, and so left as they are (\`steward skills unpin\` first): ${pinned.join(", ")}.`);
         if (since.length > 0) print.line(`Added since and kept: ${since.join(", ")}.`);
         printResting(verbs, answer);
       }),

@@ -216,6 +216,7 @@ export const reverted = z.object({
   revision: z.int(),
   ...takenBack,
   keptSince: z.array(z.string()),
+  keptPinned: z.array(z.string()),
   unchanged: z.string().optional(),
 });
 export const lint = problems;
