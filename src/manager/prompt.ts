@@ -16,7 +16,8 @@ import { isJsonObject, type JsonValue } from "../model/json.js";
 import { LLM_LIMITS } from "../model/endpoint-limits.js";
 import type { ToolKey } from "../model/ids.js";
 import type { Tool } from "../model/tool.js";
-import { compactSignature, cutAtWord } from "../provision/signature.js";
+import { cuts } from "../provision/ends.js";
+import { compactSignature } from "../provision/signature.js";
 
 /** Data under one heading, one JSON object a line. */
 export interface DataBlock {
@@ -58,7 +59,7 @@ export function promptOf(parts: PromptParts, secrets: readonly string[], mark: s
 
 /** A foreign text as it may be shown, on one line. */
 export function shown(text: string, secrets: readonly string[], most: number = LLM_LIMITS.shownChars): string {
-  return cutAtWord(safeText(text, secrets).replace(/\s+/g, " ").trim(), most);
+  return cuts.atWord(safeText(text, secrets).replace(/\s+/g, " ").trim(), most);
 }
 
 /** Of a longer text only this much is looked at, and the end of that is left out: a secret cut in two would not be known for one. */

@@ -10,7 +10,8 @@ import type { Basis, View, ViewDecisions, ViewRecord, ViewRequest } from "../mod
 import { briefOf } from "../skills/steps.js";
 import { shownDefinition } from "./definition.js";
 import type { LeftOut } from "./left-out.js";
-import { compactSignature, cutAtWord } from "./signature.js";
+import { cuts, formerCuts, type Cuts } from "./ends.js";
+import { compactSignature } from "./signature.js";
 import { viewId } from "./view-id.js";
 
 /** What a view is assembled from: the request, the decisions, and what the world contributes. */
@@ -39,6 +40,8 @@ export interface Material {
   readonly input: AssembleInput;
   readonly id: string;
   readonly limits: Limits;
+  /** How texts end in views of its form. */
+  readonly cuts: Cuts;
   readonly plan: View["plan"];
   readonly skills: readonly SkillMaterial[];
   readonly tools: readonly ToolMaterial[];
@@ -55,7 +58,10 @@ interface Limits {
   readonly tokens: number;
   /** The largest budget that can be asked for. */
   readonly tokensMost: number;
-  /** How a view is cut to its budget: 1 as before there were forms, 2 at present. Recorded, so that each replays as it was cut. */
+  /**
+   * How a view is told and cut to its budget, recorded, so that each replays as it was: 1 as before there were forms; 2 grows from the
+   * smallest view (squeeze.ts), which has a step; 3 from one without, and ends no text within a word or a character.
+   */
   readonly form: number;
   readonly explore: number;
   readonly skillChars: number;
@@ -79,7 +85,7 @@ export interface ToolMaterial {
 }
 
 /** The form in which views are cut at present (Limits.form). */
-export const VIEW_FORM = 2;
+export const VIEW_FORM = 3;
 
 /** Smallest limits that a damaged record could ask for still leave room for an answer. */
 const TOKENS_LEAST = 1;
@@ -95,11 +101,12 @@ export function gatherMaterial(input: AssembleInput): Material {
     // Views recorded before there was a share took all that was left.
     skillShare: found.limits["skillShare"] ?? 1,
   };
+  const by = limits.form < 3 ? formerCuts : cuts;
   const isSpent = request.kind === "explore" && before.explored >= limits.explore;
   const left: LeftOut[] = [];
-  const plan = request.kind === "start" ? planOf(input) : undefined;
+  const plan = request.kind === "start" ? planOf(input, by) : undefined;
   const skills = request.kind === "retrieve" ? [] : skillMaterial(input, left);
-  const tools = toolMaterial(input, plan, left);
+  const tools = toolMaterial(input, plan, by, left);
   left.push(...found.leftOut);
   const notices = [...found.notices];
   if (isSpent) {
@@ -110,6 +117,7 @@ export function gatherMaterial(input: AssembleInput): Material {
     input,
     id: viewId({ basis: input.basis, request, before, episode: input.episode }),
     limits,
+    cuts: by,
     plan,
     skills: isSpent ? [] : skills,
     tools: isSpent ? [] : tools,
@@ -130,11 +138,11 @@ export function gatherMaterial(input: AssembleInput): Material {
 }
 
 /** The plan as decided; without one, the request itself is the one step. */
-function planOf(input: AssembleInput): NonNullable<View["plan"]> {
+function planOf(input: AssembleInput, by: Cuts): NonNullable<View["plan"]> {
   const decided = input.decisions.plan;
   const steps = decided?.steps ?? [];
   const own = {
-    goal: cutAtWord(input.request.text.replace(/\s+/g, " ").trim(), PROVISION.goalChars),
+    goal: by.atWord(input.request.text.replace(/\s+/g, " ").trim(), PROVISION.goalChars),
     skills: [],
     tools: input.decisions.tools.map((choice) => choice.tool),
   };
@@ -176,7 +184,7 @@ function skillMaterial(input: AssembleInput, left: LeftOut[]): SkillMaterial[] {
   return material;
 }
 
-function toolMaterial(input: AssembleInput, plan: View["plan"], left: LeftOut[]): ToolMaterial[] {
+function toolMaterial(input: AssembleInput, plan: View["plan"], by: Cuts, left: LeftOut[]): ToolMaterial[] {
   const { decisions, request, found } = input;
   const choices = new Map<string, { readonly reason: string; readonly score: number }>();
   for (const choice of decisions.tools) if (!choices.has(choice.tool)) choices.set(choice.tool, choice);
@@ -196,8 +204,8 @@ function toolMaterial(input: AssembleInput, plan: View["plan"], left: LeftOut[])
       entry: {
         tool: key,
         name: found.names[key] ?? key,
-        signature: compactSignature(tool),
-        reason: cutAtWord(cleanText(reason).text, PROVISION.goalChars),
+        signature: compactSignature(tool, by),
+        reason: by.atWord(cleanText(reason).text, PROVISION.goalChars),
         score: Math.round(score * 1000) / 1000,
         marks: [...new Set(marks)],
       },

@@ -24,7 +24,8 @@ import {
 } from "./meaning.js";
 import { tokenise } from "../retrieve/tokens.js";
 import { REQUEST_WORDS, STOP_WORDS } from "../retrieve/words.js";
-import { cutAtWord, firstSentence } from "./signature.js";
+import { cuts } from "./ends.js";
+import { firstSentence } from "./signature.js";
 
 export interface DraftStep {
   readonly goal: string;
@@ -246,5 +247,5 @@ function deriveSteps(candidates: ViewCandidates, text: string): DraftStep[] {
 }
 
 export function shortGoal(text: string): string {
-  return cutAtWord(text.replace(/\s+/g, " ").trim(), PROVISION.goalChars);
+  return cuts.atWord(text.replace(/\s+/g, " ").trim(), PROVISION.goalChars);
 }

@@ -12,16 +12,17 @@ import { referencesOf } from "../catalog/schema/refs.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 import { SIGNATURE_LIMITS } from "../model/policy.js";
 import type { Tool } from "../model/tool.js";
+import { cuts, type Cuts } from "./ends.js";
 
 /** The tool's line; `~` stands wherever the full definition says more. */
-export function compactSignature(tool: Tool): string {
-  const lead = firstSentence(tool.description === "" ? (tool.title ?? "") : tool.description);
+export function compactSignature(tool: Tool, by: Cuts = cuts): string {
+  const lead = firstSentence(tool.description === "" ? (tool.title ?? "") : tool.description, by);
   const text = `${tool.key}(${parametersOf(tool.inputSchema)})${lead === "" ? "" : ` — ${lead}`}`;
   return cleanText(text).text.replace(/\s+/g, " ");
 }
 
 /** The first sentence of a text, cut at a word with `~` where it is long. Headings and list marks are no sentences. */
-export function firstSentence(text: string): string {
+export function firstSentence(text: string, by: Cuts = cuts): string {
   const lines = text.split("\n").map((line) => line.replace(/^\s*(?:#{1,6}\s+|[-*>]\s+|\d+[.)]\s+)/, "").trim());
   const start = lines.findIndex((line) => /[\p{L}\p{N}]/u.test(line));
   if (start < 0) return "";
@@ -30,7 +31,7 @@ export function firstSentence(text: string): string {
   const stop = rest.indexOf("");
   const paragraph = (stop < 0 ? rest : rest.slice(0, stop)).join(" ");
   const sentence = paragraph.slice(0, endOfSentence(paragraph)).trim();
-  return cutAtWord(sentence, SIGNATURE_LIMITS.sentenceChars);
+  return by.atWord(sentence, SIGNATURE_LIMITS.sentenceChars);
 }
 
 /** `e.g. x`, `v1.2` and `approx. 3` go on; a stop before a capital, another script or the end does not. */
@@ -42,15 +43,6 @@ function endOfSentence(text: string): number {
     return end;
   }
   return text.length;
-}
-
-/** At most `most` characters, ended at a word and marked. */
-export function cutAtWord(text: string, most: number): string {
-  const points = Array.from(text);
-  if (points.length <= most) return text;
-  const cut = points.slice(0, most - 1).join("");
-  const space = cut.lastIndexOf(" ");
-  return `${(space > most / 2 ? cut.slice(0, space) : cut).trimEnd()}~`;
 }
 
 /** Where a schema's `$ref` leads within the document; `ref` is undefined for a schema without one, `target` where it leads nowhere. */

@@ -5,9 +5,9 @@
  * Speaks: material in, a View out; the same material gives the same bytes.
  * Never: a plan that names what the view neither shows nor names as left out, a text cut within a word, a cut that is not told.
  *
- * From the smallest view (the first words of the first goal, the notice of the budget, a count of what is left out) it grows in a fixed
- * order:
- *   more of the goal · notices in short · four steps at a time: goals, names of their tools (the last of each step first), the tools themselves ·
+ * From the smallest view (a plan without steps, the notice of the budget, a count of what is left out) it grows in a fixed order:
+ *   the first words of the first goal (form 2 begins with them) · more of it · notices in short · four steps at a time: goals, names
+ *   of their tools (the last of each step first), the tools themselves ·
  *   tools whose entry is large
  * The first of these that does not fit ends it, so that a larger budget never shows fewer of the plan's tools. What room is left takes
  *   goals and notices as they are · substitutions · skills of steps, notes, plans, in brief, then in full · definitions ·
@@ -20,7 +20,7 @@ import type { Draft, Tight } from "./draft.js";
 import { LEFT_OUT_FORMS } from "./left-out.js";
 import type { Material, SkillMaterial, ToolMaterial } from "./material.js";
 import { countOnce, estimate, ESTIMATE_OFF, render, seemsShort } from "./render.js";
-import { firstWords, shortNotice } from "./shorten.js";
+import { shortNotice } from "./shorten.js";
 import { budgetNotice, noticeIn, planTools, SHORT_GOAL } from "./tight.js";
 import { charsLeft, NAMED_FORMS, unitsFor, withLeftOut, type Unit } from "./units.js";
 
@@ -88,13 +88,13 @@ function needOf(material: Material, full: Draft): number {
 function coreOf(material: Material, need: number): () => Draft {
   const steps = coreSteps(material);
   const made = (count: number): Draft => {
-    const { draft, tight } = smallest(need);
+    const { draft, tight } = smallest(material, need);
     for (const step of steps.slice(0, count)) step(draft, tight);
     return draft;
   };
-  const quick = stepsThatFit(material, smallest(need), steps, seemsShort);
+  const quick = stepsThatFit(material, smallest(material, need), steps, seemsShort);
   const isSure = quick === 0 || fits(material, made(quick));
-  const count = isSure ? quick : stepsThatFit(material, smallest(need), steps, () => false);
+  const count = isSure ? quick : stepsThatFit(material, smallest(material, need), steps, () => false);
   return () => made(count);
 }
 
@@ -112,11 +112,11 @@ function stepsThatFit(
   return end < 0 ? steps.length : end;
 }
 
-function smallest(need: number): { draft: Draft; tight: Tight } {
+function smallest({ limits }: Material, need: number): { draft: Draft; tight: Tight } {
   const tight: Tight = {
     need,
     bare: true,
-    steps: 1,
+    steps: limits.form < 3 ? 1 : 0,
     wholeGoals: false,
     named: new Set(),
     notices: new Map(),
@@ -152,6 +152,7 @@ function coreSteps(material: Material): CoreStep[] {
   const tools = planTools(material);
   const large = new Set(tools.filter((tool) => countOnce(material, JSON.stringify(tool.entry)) > LARGE_ENTRY));
   return [
+    ...(material.limits.form < 3 ? [] : [tellsStep]),
     tellsAtLength,
     ...notices.filter((notice) => shortNotice(notice) !== undefined).map(tellsShortly),
     ...(input.decisions.fellBack === undefined ? [] : [tellsFallback]),
@@ -260,7 +261,7 @@ function tellingUnits(material: Material, draft: Draft): Unit[] {
   if (tight === undefined) return [];
   const cost = (value: unknown): number => countOnce(material, JSON.stringify(value)) + 1;
   const goals = material.plan?.steps.slice(0, tight.steps).map((step) => step.goal) ?? [];
-  const shorter = goals.map((goal) => firstWords(goal, SHORT_GOAL));
+  const shorter = goals.map((goal) => material.cuts.firstWords(goal, SHORT_GOAL));
   const short = new Map(tight.notices);
   const silent = material.notices.length;
   const explained = cost(budgetNotice(material, { ...tight, explains: true }, silent));

@@ -5,7 +5,7 @@ import type { View } from "../model/view.js";
 import { cutFrom, TERSEST, type Draft } from "./draft.js";
 import { sayLeftOut, type LeftOut } from "./left-out.js";
 import type { Material } from "./material.js";
-import { cutAtWord } from "./signature.js";
+import { formerCuts } from "./ends.js";
 
 /** Parts of a view that can be told in more or fewer words. */
 export interface Told {
@@ -38,14 +38,14 @@ function tersePlan(plan: View["plan"], terse: number): { plan: View["plan"]; cut
   const count = [12, 12, 6, 3, 2, 1, 1][terse] ?? 1;
   const kept = plan.steps.slice(0, count).map((step) => ({
     ...step,
-    goal: cutAtWord(step.goal, goalChars),
+    goal: formerCuts.atWord(step.goal, goalChars),
     ...(terse >= 5 ? { skills: [], tools: step.tools.slice(-1) } : {}),
     ...(terse >= TERSEST ? { tools: [] } : {}),
   }));
   const why = "over the token budget";
   const cut = plan.steps
     .slice(count)
-    .map((step): LeftOut => ({ kind: "plan", id: `step ${step.n}: ${cutAtWord(step.goal, 40)}`, why }));
+    .map((step): LeftOut => ({ kind: "plan", id: `step ${step.n}: ${formerCuts.atWord(step.goal, 40)}`, why }));
   return { plan: { ...plan, from: terse >= TERSEST ? [] : plan.from, steps: kept }, cut };
 }
 
@@ -53,7 +53,7 @@ function terseNotices(notices: NonNullable<View["notices"]>, terse: number): Non
   if (terse >= TERSEST) return [];
   return terse < 2
     ? notices
-    : notices.map((notice) => ({ code: notice.code, text: cutAtWord(notice.text, terse < 4 ? 60 : 12) }));
+    : notices.map((notice) => ({ code: notice.code, text: formerCuts.atWord(notice.text, terse < 4 ? 60 : 12) }));
 }
 
 function terseSubstitutions(
@@ -64,7 +64,7 @@ function terseSubstitutions(
   const count = [0, 0, 8, 4, 2, 1, 0][terse] ?? 0;
   const why = "it is gone; what took over is over the token budget";
   return {
-    rows: rows.slice(0, count).map((row) => ({ ...row, why: cutAtWord(row.why, terse < 4 ? 60 : 12) })),
+    rows: rows.slice(0, count).map((row) => ({ ...row, why: formerCuts.atWord(row.why, terse < 4 ? 60 : 12) })),
     untold: rows.slice(count).map((row): LeftOut => ({ kind: "tool", id: row.asked, why })),
   };
 }

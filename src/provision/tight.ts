@@ -8,12 +8,12 @@ import type { View } from "../model/view.js";
 import { cutFrom, type Draft, type Notice, type Tight } from "./draft.js";
 import { sayCut, type LeftOut } from "./left-out.js";
 import type { Material, ToolMaterial } from "./material.js";
-import { firstWords, shortNotice } from "./shorten.js";
+import { shortNotice } from "./shorten.js";
 import type { Told } from "./terse.js";
 
 /** Characters of a goal told in short. */
 export const SHORT_GOAL = 40;
-/** Characters of the one goal of the smallest view. */
+/** Characters of the one goal of the smallest views. */
 const BARE_GOAL = 20;
 /** That a model's part in a view was not used, where there is no room for why. */
 const FELL_BACK = "yes";
@@ -45,7 +45,7 @@ function planTold(material: Material, tight: Tight, isTold: (name: string) => bo
         from: plan.from.filter(isTold),
         steps: plan.steps.slice(0, tight.steps).map((step) => ({
           ...step,
-          goal: tight.wholeGoals ? step.goal : firstWords(step.goal, tight.bare ? BARE_GOAL : SHORT_GOAL),
+          goal: tight.wholeGoals ? step.goal : material.cuts.firstWords(step.goal, tight.bare ? BARE_GOAL : SHORT_GOAL),
           skills: step.skills.filter(isTold),
           tools: step.tools.filter(isTold),
         })),
@@ -67,7 +67,7 @@ function leftOf(material: Material, draft: Draft, tight: Tight, shown: ReadonlyS
     })),
     ...steps.map((step): LeftOut => ({
       kind: "plan",
-      id: `step ${step.n}: ${firstWords(step.goal, SHORT_GOAL)}`,
+      id: `step ${step.n}: ${material.cuts.firstWords(step.goal, SHORT_GOAL)}`,
       why: STEP_WHY,
     })),
     ...rows.map((row): LeftOut => ({ kind: "tool", id: row.asked, why: "it is gone; what took over is over the token budget" })),

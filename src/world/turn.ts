@@ -20,7 +20,7 @@ import { notChosen } from "../provision/choose.js";
 import { VIEW_FORM } from "../provision/material.js";
 import { wordsOfNeed } from "../provision/meaning.js";
 import { needText } from "../provision/plan.js";
-import { cutAtWord } from "../provision/signature.js";
+import { cuts } from "../provision/ends.js";
 import { experienceChannel } from "../retrieve/experience.js";
 import { nearnessChannel } from "../retrieve/nearness.js";
 import { searchSkills } from "../retrieve/skills.js";
@@ -144,7 +144,7 @@ export function gather(world: World, request: ViewRequest, { allowed, pinned, ne
     libraryRevision: world.library.revision,
     substitutions: distinct(substitutionsWithin([...askedAndGone(world, text, mayUse), ...resting.substitutions], allowed)),
     alternatives: [],
-    unmatched: asked.unmatched.map((word) => cutAtWord(word, UNMATCHED_CHARS)),
+    unmatched: asked.unmatched.map((word) => cuts.atWord(word, UNMATCHED_CHARS)),
     notices: [...notices, ...connectingNotice(world, allowed)],
     leftOut: [...resting.told, ...notOffered(world, text, mayUse, limit)],
     limits: limitsOf(world, request),

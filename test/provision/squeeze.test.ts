@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { sha256 } from "../../src/catalog/canonical.js";
 import type { View } from "../../src/model/view.js";
 import { assembleView } from "../../src/provision/assemble.js";
-import { isWithinWord } from "../../src/provision/shorten.js";
+import { cuts, isWithinCharacter, isWithinWord } from "../../src/provision/ends.js";
 import { sketches, turn } from "./sketches.js";
 import type { TurnSketch } from "./turn.js";
 
@@ -10,6 +11,19 @@ const starts = sketches.map((sketch): TurnSketch => ({ ...sketch, request: { ...
 const budgeted = (sketch: TurnSketch, budgetTokens: number): View =>
   turn({ ...sketch, request: { ...sketch.request, budgetTokens } }).view;
 const budgets = fc.integer({ min: 200, max: 2_500 });
+
+/** Tasks with words, and characters of several parts, that are longer than there is room for. */
+const AWKWARD = [
+  "Please cancel order O-1001.",
+  "x".repeat(500),
+  `Open https://example.org/${"very/long/path-".repeat(30)} and look`,
+  "\u{1f469}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466}".repeat(60),
+  "\u{1f44d}\u{1f3fd}".repeat(150),
+  `a${"\u{1f1e9}\u{1f1ea}".repeat(150)}`,
+  `a${"e\u0301".repeat(150)}`,
+  "\u6ce8\u6587".repeat(200),
+  "\u1112\u1161\u11ab".repeat(100),
+];
 
 /** What a view shows or names as left out. */
 function told(view: View): Set<string> {
@@ -37,6 +51,35 @@ function isWholeWords(text: string, of: string): boolean {
   const cut = text.slice(0, -1);
   const rest = of.slice(cut.length);
   return text.endsWith("~") && of.startsWith(cut) && !isWithinWord(Array.from(cut).at(-1) ?? "", Array.from(rest)[0] ?? "");
+}
+
+describe("a text that is too long", () => {
+  it("ends within no character, and within no word where that leaves the better half of it", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string({ unit: "grapheme", maxLength: 80 }), fc.constantFrom(...AWKWARD)),
+        fc.integer({ min: 4, max: 60 }),
+        (text, most) => {
+          const [at, whole] = [cuts.atWord(text, most), cuts.firstWords(text, most)];
+          for (const cut of [at, whole]) {
+            expect(Array.from(cut).length).toBeLessThanOrEqual(Math.max(most, 1));
+            if (cut === text) continue;
+            const end = text.slice(cut.length - 1);
+            expect(text.startsWith(cut.slice(0, -1)) && cut.endsWith("~")).toBe(true);
+            expect(isWithinCharacter(Array.from(cut).at(-2) ?? " ", Array.from(end)[0] ?? " ")).toBe(false);
+          }
+          if (Array.from(whole).length > most / 2 + 2) expect(isWithinWordAt(text, at)).toBe(false);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** Does the cut text end where a word of the whole goes on? */
+function isWithinWordAt(text: string, cut: string): boolean {
+  if (cut === text) return false;
+  return isWithinWord(Array.from(cut).at(-2) ?? " ", Array.from(text.slice(cut.length - 1))[0] ?? " ");
 }
 
 describe("a view that is cut to a tight budget, whatever was found", () => {
@@ -146,8 +189,11 @@ describe("a view that is cut to a tight budget, whatever was found", () => {
     }
   });
 
-  it("keeps to 250 tokens and whatever is above, in an episode as it is named here and with any task in Latin words", () => {
-    const task = fc.array(fc.stringMatching(/^[A-Za-z]{1,12}$/), { minLength: 1, maxLength: 40 }).map((parts) => parts.join(" "));
+  it("keeps to every budget that can be asked for, in an episode as it is named here and with any task in any script", () => {
+    const latin = fc
+      .array(fc.stringMatching(/^[A-Za-z]{1,12}$/), { minLength: 1, maxLength: 40 })
+      .map((parts) => parts.join(" "));
+    const task = fc.oneof(latin, fc.string({ unit: "grapheme", minLength: 1, maxLength: 300 }), fc.constantFrom(...AWKWARD));
     fc.assert(
       fc.property(task, fc.integer({ min: 200, max: 400 }), (text, budgetTokens) => {
         const { view } = turn({
@@ -157,7 +203,7 @@ describe("a view that is cut to a tight budget, whatever was found", () => {
           episode: "ep_0b5e2a1c9f7d4e6a8b3c",
           turn: 1,
         });
-        expect(view.budgets.tokens.used).toBeLessThanOrEqual(Math.max(250, budgetTokens));
+        expect(view.budgets.tokens.used).toBeLessThanOrEqual(budgetTokens);
       }),
       { numRuns: 60 },
     );
@@ -168,11 +214,12 @@ describe("a view that is cut to a tight budget, whatever was found", () => {
       request: { kind: "start", text: "cancel order O-1001", budgetTokens: 200 },
       planning: [["plan-cancel-order", 1]],
       tools: [["shop/cancel_order", 1]],
-      episode: "an episode with a name of a hundred characters, which takes up a good part of the room there is now",
+      episode: "\u6ce8\u6587".repeat(50),
       turn: 1,
     }).view;
     expect(view.budgets.tokens.used).toBeGreaterThan(200);
-    expect(view.plan?.steps).toEqual([{ n: 1, goal: "Look up the order", skills: [], tools: [] }]);
+    expect(view.plan?.steps).toEqual([]);
+    expect(view.left_out).toEqual([{ kind: "tool", id: expect.stringMatching(/^\d+ more$/) as string, why: "budget" }]);
     expect(view.notices?.[0]?.text).toMatch(/^All takes \d+\.$/);
   });
 
@@ -187,6 +234,19 @@ describe("a view that is cut to a tight budget, whatever was found", () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  it("is told and cut as form 2 did where its record says so, to the byte", () => {
+    const step = (goal: string) => ({ goal, skills: [], tools: ["shop/cancel_order"] });
+    const views = AWKWARD.flatMap((text) =>
+      [200, 260, 400, 900, 4_000].flatMap((budgetTokens) => {
+        const request = { kind: "start", text, budgetTokens } as const;
+        const { input } = turn({ request, tools: [["shop/cancel_order", 1]], limits: { form: 2 } });
+        const plan = { source: "derived" as const, from: [], steps: [step(text), step("Look"), step(text)] };
+        return [undefined, plan].map((decided) => assembleView({ ...input, decisions: { ...input.decisions, plan: decided } }));
+      }),
+    );
+    expect(sha256(JSON.stringify(views))).toBe("b27318252c279b6ef051d3a8e34de751e190cca770fb8fc0eeb87a7a66a31ce4");
   });
 
   it("keeps why a model's part was not used where there is room, and in any case that it was not", () => {
