@@ -15,6 +15,20 @@ describe("names that a hostile catalog gives", () => {
     expect(maintenanceInput(play.world, "incremental", at).held?.size).toBeGreaterThan(0);
   });
 
+  it("taken in ever other orders keep the shortest ways and no more, and the held tool held", () => {
+    const names = ["find_book", "find_books", "search_book", "search_books", "look_up_book", "seek_book", "get_book"];
+    const play = new Library().list(book(names[0] ?? "", "reads"));
+    let most = 0;
+    for (let [n, now] = [1, 0]; n <= 70; n++) {
+      now = (now + 1 + ((n * n + (n >> 2)) % (names.length - 1))) % names.length;
+      play.list(book(names[now] ?? "", "destroys"));
+      expect(play.held()).toEqual([`lib/${names[now]}`]);
+      most = Math.max(most, ...Object.values(play.world.holds.heirs ?? {}).map((measures) => measures.length));
+    }
+    // As many as are kept: there were more.
+    expect(most).toBe(32);
+  });
+
   it("exchanged by two tools in one version hold the one that may do more under its old name", () => {
     const play = new Library().list(book("find_book", "reads"), book("burn_shelf", "destroys", "Burns a shelf."));
     play.list(book("burn_shelf", "reads"), book("find_book", "destroys", "Burns a shelf."));
