@@ -67,8 +67,8 @@ export function keepMaintained(options: {
     try {
       const report = await options.run();
       failures = 0;
-      // What is still due after a run that succeeded waits for a person, or for the ground to move.
-      done = basisOf(steward.world());
+      // What is still due after a run that succeeded waits for a person, or for the ground to move: unless it moved under the run.
+      done = isOfNow(report, steward.world()) ? basisOf(steward.world()) : undefined;
       const { applied, skipped = [], proposed, refused } = report;
       log(
         "info",
@@ -97,6 +97,15 @@ export function keepMaintained(options: {
       await running;
     },
   };
+}
+
+/**
+ * Was the run's work of the ground that is there now? What moved while it was worked out refused it, and what moved since nobody looked
+ * at yet; a basis marked as done for either would leave what is due undone until the next move.
+ */
+function isOfNow({ basis, applied, library }: MaintenanceRun, world: World): boolean {
+  const isUndisturbed = applied.length > 0 || library === basis.library;
+  return basis.catalog === world.catalog.version && library === world.library.revision && isUndisturbed;
 }
 
 /** What a run would work on; undefined where no skill is due. */

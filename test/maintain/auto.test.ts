@@ -1,12 +1,16 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { MaintenanceReport } from "../../src/model/maintenance.js";
+import type { MaintenanceReport, MaintenanceRun } from "../../src/model/maintenance.js";
 import { keepMaintained } from "../../src/operations/maintenance-auto.js";
-import { closeHouses, list, makeHome, openHouse } from "../house.js";
+import type { House } from "../../src/compose.js";
+import { closeHouses, list, makeHome, openHouse, person, tool } from "../house.js";
 import { cancelOrder, findOrders, maintain, refundOrder, run, shopHouse, teach } from "./runs.js";
 
 afterEach(closeHouses);
 
 const soon = { policy: { settledMs: 0 }, maintain: { auto: true } };
+const HAND = {
+  "SKILL.md": "---\nname: by-hand\ndescription: Looks.\n---\n\n1. Call `shop/find_orders` with email from the request.\n",
+};
 const renamed = { ...cancelOrder, name: "cancelOrder" };
 
 async function reportsOf(house: Awaited<ReturnType<typeof shopHouse>>, least: number): Promise<readonly MaintenanceReport[]> {
@@ -106,4 +110,52 @@ describe("maintenance by itself", () => {
     expect(attempts).toBe(3);
     await auto.stop();
   });
+
+  it.each([
+    ["the catalog", async (house: House) => await list(house, "shop", [findOrders, renamed, refundOrder, tool("another")])],
+    [
+      "the library",
+      async (house: House) => void (await house.operations.importSkills([{ folder: "by-hand", files: HAND }], person)),
+    ],
+  ])(
+    "what was refused because %s moved under the run is done by the next, though nothing moves any more",
+    async (_what, move) => {
+      const house = await shopHouse();
+      await teach(house, [run(1), run(2)]);
+      await maintain(house);
+      await list(house, "shop", [findOrders, renamed, refundOrder]);
+      let nowMs = 0;
+      const reports: MaintenanceRun[] = [];
+      let moved: Promise<void> | undefined;
+      const auto = keepMaintained({
+        steward: {
+          ...house.steward,
+          world: () => ({
+            ...house.steward.world(),
+            policy: { ...house.steward.world().policy, maintainAuto: true, settledMs: 0 },
+          }),
+        },
+        clock: { now: () => "2027-01-01T00:00:00.000Z", elapsedMs: () => nowMs },
+        log: () => undefined,
+        run: async () => {
+          const report = await house.operations.maintain({ mode: "incremental", dryRun: false }, person, ({ phase }) => {
+            if (phase === "edits") moved ??= move(house);
+          });
+          await moved;
+          reports.push(report);
+          return report;
+        },
+      });
+      auto.wake();
+      await vi.waitFor(() => expect(reports).toHaveLength(2), { timeout: 20_000 });
+      expect(reports[0]?.applied).toEqual([]);
+      for (const { findings } of reports[0]?.refused ?? []) expect(findings).toEqual([expect.stringContaining("due again")]);
+      expect(reports[0]?.refused).not.toEqual([]);
+      await auto.stop();
+      expect((await house.operations.skill("atomic-cancel-order")).standing.standing).toBe("active");
+      nowMs += 3_600_000;
+      auto.wake();
+      expect(reports).toHaveLength(2);
+    },
+  );
 });
