@@ -169,14 +169,14 @@ export async function takeHandEdits(
   const { written, missing, problems } = await desk.store.readHandEdits();
   const { folders } = desk.memory;
   // What was not taken up lies there still: it is told once, and looked at again when anything moved.
-  const look = (): string =>
+  const look = (gone: readonly string[]): string =>
     JSON.stringify([
       desk.steward.world().library.revision,
       written.map(({ folder, files }) => [folder, skillDigest(files)]),
-      missing,
+      gone,
       problems,
     ]);
-  if (folders.seen === look()) return folders.refused;
+  if (folders.seen === look(missing)) return folders.refused;
   for (const problem of problems) desk.log("warn", `${problem.where}: ${problem.text}`);
   const nothing = written.length === 0 && missing.length === 0;
   const answer = nothing
@@ -184,7 +184,8 @@ export async function takeHandEdits(
     : await desk.steward.post({ kind: "skills-written", at: desk.clock.now(), by: "human", written, missing });
   const refused = (answer["refused"] as unknown as Problem[] | undefined) ?? [];
   folders.refused = [...problems, ...refused];
-  folders.seen = look();
+  // What was gone is restored: gone again, maybe before anybody looked, it is restored again.
+  folders.seen = look([]);
   return [...problems, ...((answer["problems"] as unknown as Problem[] | undefined) ?? [])];
 }
 

@@ -62,6 +62,8 @@ export function createCommitter(options: {
   let takeBack: (() => Promise<void>) | undefined;
 
   async function apply(pending: Pending, again: boolean): Promise<void> {
+    // People take the whole folder away and put it back; what is written into it must not wait for that.
+    await ensureFolder(files, join(home, places.skills), home);
     for (const { place, document } of pending.documents) {
       const small = byPlace.get(place);
       if (small !== undefined) await small.settle(document);

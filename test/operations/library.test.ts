@@ -1,10 +1,13 @@
 /** What people do to the library, through a whole house. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, describe, expect, it } from "vitest";
-import type { House } from "../../src/compose.js";
-import { closeHouses, list, makeHome, openHouse, person, tool } from "../house.js";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { compose, type House } from "../../src/compose.js";
+import { silentLog } from "../../src/host/log.js";
+import { takeHandEdits } from "../../src/operations/library.js";
+import { createMemory } from "../../src/operations/desk.js";
+import { closeHouses, later, list, makeHome, openHouse, person, tool } from "../house.js";
 
 afterEach(closeHouses);
 
@@ -197,6 +200,44 @@ describe("skill folders that a person leaves in a home", () => {
     const mended = await look(home, { pdf: text("pdf", "Mended."), newone: text("newone") });
     expect(mended.codes.filter((one) => one.includes("front-matter"))).toEqual([]);
     expect(mended.bodies).toEqual({ pdf: "Mended.", newone: "Do it." });
+  });
+});
+
+describe("the folder of all skills, taken away under a running house", () => {
+  it("is restored as often as it goes, and nothing else waits for that", async () => {
+    const home = makeHome([]);
+    const folder = join(home, "skills");
+    const house = await compose({ home, env: {}, main: "", log: silentLog, upstreams: false, watch: true });
+    try {
+      const names = ["a", "b", "c"];
+      await house.operations.importSkills(
+        names.map((name) => using(name, [])),
+        person,
+      );
+      const isWhole = (): boolean => names.every((name) => existsSync(join(folder, name, "references/contract.json")));
+      for (let time = 0; time < 3; time += 1) {
+        rmSync(folder, { recursive: true });
+        if (time === 1) mkdirSync(folder);
+        await house.operations.importSkills([using(`new-${time}`, [])], person);
+        await vi.waitUntil(isWhole, { timeout: 20_000 });
+      }
+      expect((await house.operations.skills({})).map(({ name }) => name)).toEqual([...names, "new-0", "new-1", "new-2"]);
+    } finally {
+      await house.stop();
+    }
+  });
+
+  it("is restored when it goes again before anybody looked, as it was the time before", async () => {
+    const home = makeHome([]);
+    const house = await openHouse(home);
+    await house.operations.importSkills([using("a", [])], person);
+    const desk = { steward: house.steward, store: house.store, clock: { now: later, elapsedMs: () => 0 }, log: () => undefined };
+    const memory = createMemory();
+    for (let time = 0; time < 3; time += 1) {
+      rmSync(join(home, "skills/a"), { recursive: true });
+      await takeHandEdits({ ...desk, memory });
+      expect(existsSync(join(home, "skills/a/SKILL.md"))).toBe(true);
+    }
   });
 });
 
