@@ -115,14 +115,25 @@ export function inheritedFrom(
     .filter((one) => exceeds(asAccepted(one), heir.tool, heir.findings).length > 0);
 }
 
-/** With the new ones in place of those that came the same way before; shorter ways first. */
+/**
+ * With the new ones in place of those that came the same way before; shorter ways first. The shortest way of each effect is kept before
+ * all others: no crowd of takeovers pushes out the one measure that says a tool may not destroy.
+ */
 export function joinHeirs(known: readonly HeirMeasure[], more: readonly HeirMeasure[]): HeirMeasure[] {
   const way = (one: HeirMeasure): string => JSON.stringify([one.of, one.via.map((hop) => [hop.from, hop.to])]);
   const joined = new Map([...known, ...more].map((one) => [way(one), one] as const));
-  return [...joined]
+  const ordered = [...joined]
     .sort(([a, one], [b, other]) => one.via.length - other.via.length || (a < b ? -1 : 1))
-    .slice(0, HEIRS_KEPT)
     .map(([, one]) => one);
+  if (ordered.length <= HEIRS_KEPT) return ordered;
+  const effects = new Map<string, HeirMeasure>();
+  for (const one of ordered) {
+    const effect = `${one.accepted.readOnly} ${one.accepted.destructive}`;
+    if (!effects.has(effect)) effects.set(effect, one);
+  }
+  const first = new Set(effects.values());
+  const kept = new Set([...first, ...ordered.filter((one) => !first.has(one))].slice(0, HEIRS_KEPT));
+  return ordered.filter((one) => kept.has(one));
 }
 
 /** Whom people know it by: the one that it took over from at last. */
