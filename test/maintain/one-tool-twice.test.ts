@@ -58,6 +58,16 @@ describe("one tool that runs called in two modes", () => {
     expect(body.match(/`shop\/get` with/g)).toHaveLength(2);
   });
 
+  it("is one step where the other mode was tried on the very thing and gave nothing that was taken", async () => {
+    const tried = (n: number): RecordedEpisode => {
+      const { calls, ...rest } = payBackRun(n, [{ kind: "customer", id: `ORD-${n}00` }]);
+      return { ...rest, calls: calls.filter((call) => call.args["id"] !== `CUST-${n}`) };
+    };
+    const body = await bodyFrom([tried(1), tried(2)]);
+    expect(body.match(/`shop\/get` with/g)).toHaveLength(1);
+    expect(body).toContain("2. Pay back: `shop/pay_back` with order_id from the request and total from step 1.");
+  });
+
   it("is not one ability with its modes in another order", async () => {
     const other = (n: number): RecordedEpisode => {
       const { calls, ...rest } = payBackRun(n);
