@@ -4,7 +4,15 @@
 import { flowId, flowsOf } from "../graph/flows.js";
 import { canonicalJson, sha256 } from "../catalog/canonical.js";
 import { Fault } from "../model/fault.js";
-import { isEmptyEpisode, isVerified, TRUST_RANK, type CallLine, type Episode, type Evidence, type Outcome } from "../model/episode.js";
+import {
+  isEmptyEpisode,
+  isVerified,
+  TRUST_RANK,
+  type CallLine,
+  type Episode,
+  type Evidence,
+  type Outcome,
+} from "../model/episode.js";
 import { FLOW_EPISODES, FLOWS_KEPT, type SeenFlow } from "../model/flow.js";
 import type { EpisodeOpening, Event } from "../model/event.js";
 import type { Instant } from "../model/ids.js";

@@ -425,7 +425,9 @@ describe("a home opened in a process without native addons", () => {
       await store.persist([{ kind: "presence", label: "shop", presence: { state: "up", since: "now", reason: undefined } }]);
       console.log((await store.read()).presence.size);
       await store.close();`;
-    const out = execFileSync(process.execPath, ["--no-addons", "--import", "tsx", "--input-type=module", "-e", script], { encoding: "utf8" });
+    const out = execFileSync(process.execPath, ["--no-addons", "--import", "tsx", "--input-type=module", "-e", script], {
+      encoding: "utf8",
+    });
     expect(out.trim()).toBe("1");
   });
 });

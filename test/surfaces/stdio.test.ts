@@ -463,7 +463,9 @@ describe("the bridge ends", () => {
     const program = `import { runBridge } from ${JSON.stringify(join(root, "src/surfaces/mcp/bridge.ts"))};
       const bridge = runBridge({ endpoint: async () => ({ url: ${JSON.stringify(url)} }), log: (level, text) => console.error(level, text) });
       await bridge.closed;`;
-    const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], { stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     let out = "";
     child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
     const exited = new Promise<number | null>((resolve) => child.on("exit", resolve));
