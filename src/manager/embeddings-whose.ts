@@ -7,7 +7,7 @@
  *
  * One strange answer is not a change: two replicas with different models, or a server whose numbers are never the same, would have every
  * text embedded anew at each answer, for ever. So the probe is asked again, at least twice, and twice as often after each change of the
- * last hour. An even number of questions goes with each strange answer, so that replicas asked in turn cannot always give the strange one.
+ * last hour, until that is too often: an endpoint that keeps to nothing for long is followed no further. An even number of questions goes with each strange answer, so that replicas asked in turn cannot always give the strange one.
  */
 import type { EMBEDDING_LIMITS } from "../model/endpoint-limits.js";
 import type { Clock } from "../model/ports.js";
@@ -44,9 +44,9 @@ export function createChangeJudge(options: {
     isUnsteady,
     async judge(probe) {
       changes = changes.filter((at) => clock.elapsedMs() - at < limits.steadyMs);
-      const wanted = Math.min(limits.changeAnswersMost, limits.changeAnswers * 2 ** changes.length);
+      const wanted = limits.changeAnswers * 2 ** changes.length;
       let agreeing = 0;
-      for (let asked = 1; asked <= wanted; asked++) {
+      for (let asked = 1; asked <= wanted && wanted <= limits.changeAnswersMost; asked++) {
         const made = await options.ask();
         if (made.kind !== "vectors") return made;
         if (isSameEmbedder(probe, made.probe)) agreeing++;

@@ -93,7 +93,10 @@ export const EMBEDDING_LIMITS = Object.freeze({
   needsKept: 256,
   /** Cosine of two answers to the probe from which on they come from one embedder: machines differ in the last digits only. */
   probeLikeness: 0.999,
-  /** Further answers to the probe that must agree before another embedder is followed; twice as many after each change within `steadyMs`. */
+  /**
+   * Further answers to the probe that must agree before another embedder is followed; twice as many after each change within `steadyMs`.
+   * Where that were more than `changeAnswersMost`, it is not followed: five changes an hour are.
+   */
   changeAnswers: 2,
   changeAnswersMost: 32,
   /** For how long an endpoint is known for having changed, or for having contradicted itself. */

@@ -144,6 +144,28 @@ describe("an endpoint that does not agree with itself", () => {
     await kit.until(() => kit.world().vectors.embedder !== embedder && kit.isWhole());
   });
 
+  it("by turning into one model after the other is followed a few times, then held to it: texts are not embedded anew for ever", async () => {
+    const { server, kit } = await set(embeds(MODEL), { limits: ONCE });
+    await kit.until(kit.isWhole);
+    const isUnsteady = (): boolean => kit.embeddings.status().includes("does not agree with itself");
+    const once = textsAsked(server);
+    let last = { ...MODEL };
+    for (let n = 0; n < 12; n++) {
+      const { embedder } = kit.world().vectors;
+      const next = { ...MODEL, seed: `turn ${n}` };
+      server.will(embeds(next));
+      await kit.ask(`umbrella ${n}`);
+      await kit.until(() => isUnsteady() || (kit.world().vectors.embedder !== embedder && kit.isWhole()));
+      if (kit.world().vectors.embedder !== embedder) last = next;
+    }
+    expect(last.seed).toBe("turn 4");
+    expect(textsAsked(server)).toBeLessThanOrEqual(6 * once + 12);
+    expect(warnings(kit).filter((text) => text.includes("does not agree with itself"))).toHaveLength(1);
+    // Back to the one that is in force, all is well.
+    server.will(embeds(last));
+    await kit.until(async () => (await kit.ask("umbrella again")).byVectors);
+  });
+
   it("at each start takes none of the vectors away that an embedder which holds its word had made", async () => {
     const { server, kit } = await set(embeds(MODEL));
     await kit.until(kit.isWhole);
