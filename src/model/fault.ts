@@ -66,7 +66,7 @@ export const FAULTS = {
   "approval-stale": {
     blame: "caller",
     retryable: false,
-    sentence: "The digests shown for approval are not the tool's present ones; look at the difference again.",
+    sentence: "What was shown for approval is not what is there now; look at the difference again.",
   },
   "edit-refused": { blame: "caller", retryable: false, sentence: "The edit did not pass the gate; the library is unchanged." },
   "skill-pinned": { blame: "caller", retryable: false, sentence: "The skill is pinned and may not be edited." },

@@ -105,7 +105,7 @@ export type MaintenanceRun = z.infer<typeof maintenanceRunSchema>;
 export interface MaintenanceOptions {
   readonly mode: MaintenanceMode;
   readonly dryRun: boolean;
-  /** Skills whose proposals a person takes; `*` for all. */
+  /** Skills whose proposals a person takes; `*` for all, `skill@signature` for what was shown alone. */
   readonly accept?: readonly string[];
 }
 

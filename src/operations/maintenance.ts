@@ -37,8 +37,11 @@ export function maintain(desk: Desk, options: MaintenanceOptions, tell?: Tell): 
   return runWatched(desk.memory.runs, { id, mode: options.mode, tell }, async (step) => {
     await desk.steward.settled();
     const world = desk.steward.world();
-    const { event } = await propose(desk, world, { id, options, step, told: isFrozen });
+    const words = (options.accept ?? []).map(readWord);
+    const accept = words.map(({ skill }) => skill);
+    const { event } = await propose(desk, world, { id, options: { ...options, accept }, step, told: isFrozen });
     requireAccepted(world, event);
+    requireSeen(words, event.edits);
     step("library", 0, 1);
     if (isFrozen) return { ...outlookOf(world, { ...event, dryRun: true }).report, mode: "frozen" };
     const answer = await desk.steward.post(event);
@@ -62,6 +65,39 @@ function requireAccepted(world: World, { accept, edits }: Proposed): void {
       "input-invalid",
       `\`accept\` names ${unknown.join(", ")}, which no skill of the library and no proposal is; a dry run shows what is proposed.`,
     );
+}
+
+/** A person's word on a skill; `seen`: on the edit alone whose signature begins so, as it was shown. */
+interface Word {
+  readonly skill: string;
+  readonly seen: string | undefined;
+}
+
+/** `skill`, or `skill@signature` with at least so many characters of it. */
+const SEEN_LEAST = 12;
+
+function readWord(text: string): Word {
+  const at = text.indexOf("@");
+  if (at < 0) return { skill: text, seen: undefined };
+  const word = { skill: text.slice(0, at), seen: text.slice(at + 1) };
+  if (word.seen.length >= SEEN_LEAST) return word;
+  const why = `\`accept\` names ${text}: after the @ come at least ${SEEN_LEAST} characters of the proposal's signature, as it is shown with it.`;
+  throw new Fault("input-invalid", why);
+}
+
+/** Who accepts what was shown accepts nothing else: the catalog or the evidence may have moved since. */
+function requireSeen(words: readonly Word[], edits: Proposed["edits"]): void {
+  for (const { skill, seen } of words) {
+    if (seen === undefined) continue;
+    const now = edits.filter((edit) => edit.skill === skill && edit.files !== undefined).map(({ signature }) => signature);
+    if (now.length > 0 && now.every((signature) => signature.startsWith(seen))) continue;
+    const is = now.length === 0 ? "nothing is proposed for it now" : `${now.join(", ")} is proposed now`;
+    throw new Fault(
+      "approval-stale",
+      `What was shown for ${skill} (${seen}) is not what is proposed: ${is}. Nothing was changed; \`steward maintain --dry-run\` shows it.`,
+      { skill, seen, now },
+    );
+  }
 }
 
 /** Every mode on the same moment, as it would be decided; nothing is posted, so nothing is applied or kept. */

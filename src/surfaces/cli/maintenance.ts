@@ -9,6 +9,8 @@ import { printWay } from "./standing.js";
 import type { Verbs } from "./verb.js";
 
 const MODES: readonly string[] = MAINTENANCE_MODES;
+/** Enough of a signature to tell proposals apart. */
+const SHOWN_SIGNATURE = 12;
 
 interface Flags {
   readonly mode?: string;
@@ -28,7 +30,10 @@ export function addMaintenanceVerbs(verbs: Verbs): void {
     )
     .option("--dry-run", "show what would be done")
     .option("--compare", "what each of the three modes would do now, side by side; nothing is applied")
-    .option("--accept <skills...>", "apply what is proposed for these skills too (`all` for every one): you looked at it")
+    .option(
+      "--accept <skills...>",
+      "apply what is proposed for these skills too (`all` for every one; `skill@signature`: only if it is what was shown)",
+    )
     .action((options: Flags) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
         if (options.compare === true) return compareModes(verbs, access, options);
@@ -109,7 +114,11 @@ function printReport(verbs: Verbs, report: JsonObject): void {
   };
   edits(report["dryRun"] === true ? "Would apply" : "Applied", listOf(report["applied"]));
   edits("Looked at, left", listOf(report["skipped"]));
-  edits("Proposed, for a person to look at", listOf(report["proposed"]));
+  const proposed = listOf(report["proposed"]);
+  edits("Proposed, for a person to look at", proposed);
+  const exact = proposed.map((row) => `${textOf(row["skill"])}@${textOf(row["signature"]).slice(0, SHOWN_SIGNATURE)}`);
+  if (exact.length > 0)
+    print.line({ text: `  these, as they are shown: steward maintain --accept ${exact.join(" ")}`, colour: "dim" });
   edits("Refused by the gate", listOf(report["refused"]));
   const looks = listOf(report["lineage"]);
   if (looks.length > 0) print.line({ text: "Proposed takeovers looked at", colour: "bold" });

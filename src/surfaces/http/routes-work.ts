@@ -22,7 +22,13 @@ export const workRoutes: readonly Route[] = [
           .optional()
           .describe("incremental: what drifted; rebuild: everything, from the evidence anew; frozen: nothing, only told."),
         dryRun: z.boolean().optional(),
-        accept: z.array(name).max(1_000).optional(),
+        accept: z
+          .array(name)
+          .max(1_000)
+          .optional()
+          .describe(
+            "Skills whose proposals are taken; `*` for all; `skill@signature` (12 characters or more): only what was shown.",
+          ),
       })
       .optional(),
     answer: answers.report,
