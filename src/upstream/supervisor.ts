@@ -257,7 +257,9 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
 
   function onUnanswered(session: Session, error: Unanswered, own: boolean): void {
     life.unanswered(session, error);
-    if (error.kind === "lost" && error.notRun && error.status === undefined) link.drop(session, error.message);
+    // On a pipe one request is lost with the pipe, whether it ran or not: what is sent next must not go there again.
+    const isOver = session.transport === "stdio" || (error.notRun && error.status === undefined);
+    if (error.kind === "lost" && isOver) link.drop(session, error.message);
     else if (error.kind === "login" && own) void readmitted(session).then((again) => again || doubtLogin());
   }
 

@@ -194,16 +194,17 @@ describe("sending again", () => {
   });
 
   // Which of several writes still reach a pipe whose reader dies is the system's choice, so a run may meet another case.
-  it("sends once more what a dead process cannot have read", { retry: 3 }, async () => {
+  it("sends once more what a dead process cannot have read, whether the pipe or the exit tells of it first", async () => {
     const one = stand(fixture("workbench.mjs"));
-    const pid = Number(textOf(await one.call("pid")));
-    process.kill(pid, "SIGKILL");
-    // Whether the pipe or the exit tells first: a call that was not read is answered by the next process.
-    const answers = await Promise.allSettled(
-      Array.from({ length: 5 }, () => one.call("echo", { text: "x" }, { repeatable: true })),
-    );
-    expect(answers.filter((answer) => answer.status === "rejected")).toEqual([]);
-    expect(Number(textOf(await one.call("pid")))).not.toBe(pid);
+    for (const many of [1, 2, 5, 5, 5, 5]) {
+      const pid = Number(textOf(await one.call("pid")));
+      process.kill(pid, "SIGKILL");
+      const answers = await Promise.allSettled(
+        Array.from({ length: many }, () => one.call("echo", { text: "x" }, { repeatable: true })),
+      );
+      expect(answers.filter((answer) => answer.status === "rejected")).toEqual([]);
+      expect(Number(textOf(await one.call("pid")))).not.toBe(pid);
+    }
   });
 
   it("sends at most once more: a tool that always dies ends as a fault with the last words of its process [T11]", async () => {
