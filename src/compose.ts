@@ -57,7 +57,7 @@ export interface House {
   readonly steward: Steward;
   readonly operations: Operations;
   readonly tokens: TokenFile;
-  /** Builds in idle moments what the first task would otherwise wait for. */
+  /** To be called once, when the house answers: builds in idle moments what the first task would otherwise wait for. */
   warm(): void;
   stop(): Promise<void>;
 }
@@ -150,8 +150,8 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
   });
   // Where nothing is to be connected, the last good catalog is worked on as it was offered last.
   await steward.post(configuredEvent(config, clock.now(), options.upstreams));
-  // Of thousands of folders the first look waits until they are watched, when they are looked at anyway: what was edited meanwhile is
-  // taken up a moment after the start instead of keeping everybody waiting.
+  // Thousands of folders are watched and looked at once the house answers: what was edited meanwhile is taken up a moment after the
+  // start instead of keeping everybody waiting.
   const looksLater = options.watch && steward.world().library.skills.size >= MANY_FOLDERS;
   if (!looksLater) await takeFolders(desk, isNew ? shippedLock(home) : undefined);
   const keeper = keepPrepared(() => steward.world(), store, [...prepared.keys()]);
@@ -161,30 +161,39 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     void keeper.whenCalm();
   }, TICK_MS);
   tick.unref();
-  const watching = options.watch ? watchHome() : undefined;
+  const watching: Watching[] = [];
+  if (options.watch) watching.push(watchConfiguration());
+  if (options.watch && !looksLater) watching.push(watchFolders());
   await embedder.configure(config.embeddings);
   calibrating.wake();
   if (options.upstreams) upstreams.start();
 
   /** Edits by hand are taken up as they are saved; a broken one leaves the last good state in force. */
-  function watchHome(): Watching[] {
-    const failed = (error: unknown): void =>
-      log.warn(`watching ${home} failed; edits are seen at the next start: ${String(error)}`);
-    const look = (): void => void takeHandEdits(desk).catch(failed);
-    const skills = watchPaths([join(home, "skills")], look, failed);
+  function watchFolders(): Watching {
+    const look = (): void => void takeHandEdits(desk).catch(unwatched);
+    const skills = watchPaths([join(home, "skills")], look, unwatched);
     // What was edited after the folders were read and before they were watched.
     void skills.ready.then(look);
-    const configuration = watchConfig(home, { env: options.env, main: options.main }, (move) => {
+    return skills;
+  }
+  function watchConfiguration(): Watching {
+    return watchConfig(home, { env: options.env, main: options.main }, (move) => {
       if (move.kind === "unreadable") log.error(notes.unreadable(move.fault).text);
-      else void reconfigure(move.config).catch(failed);
+      else void reconfigure(move.config).catch(unwatched);
     });
-    return [skills, configuration];
+  }
+  function unwatched(error: unknown): void {
+    log.warn(`watching ${home} failed; edits are seen at the next start: ${String(error)}`);
   }
 
   let stopped = false;
   function warm(): void {
+    if (looksLater && !stopped) watching.push(watchFolders());
+    warmSome();
+  }
+  function warmSome(): void {
     const isWarm = (world: World): boolean => tendGraph(world.graph, GRAPH_STEPS_AT_ONCE) && tendIndexes(world, WORDS_AT_ONCE);
-    if (!stopped && !isWarm(steward.world())) setImmediate(warm);
+    if (!stopped && !isWarm(steward.world())) setImmediate(warmSome);
   }
 
   /** Where an upstream refuses what it is told of us: the file may hold something newer that was not seen yet. */
@@ -215,7 +224,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
       stopped = true;
       clearInterval(tick);
       await auto.stop();
-      for (const watcher of watching ?? []) await watcher.stop();
+      for (const watcher of watching) await watcher.stop();
       await upstreams.stop();
       await embedder.stop();
       await calibrating.stop();

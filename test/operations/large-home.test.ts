@@ -24,6 +24,7 @@ describe("a home of thousands of skills", () => {
     writeFileSync(place, readFileSync(place, "utf8").replace("Does the 7th thing.", "Does something else by now."));
     rmSync(join(home, "skills/atomic-8"), { recursive: true });
     house = await start(home);
+    house.warm();
     await expect.poll(() => skill("atomic-7")?.description, { timeout: 20_000 }).toBe("Does something else by now.");
     expect(skill("atomic-8")).toBeDefined();
     await house.stop();
