@@ -112,6 +112,15 @@ export const CLASSES: readonly DisagreementClass[] = [
     argument: "An open result allows the field still, and nobody promises it any more: a skill that reads it gets nothing.",
     holds: (changes, direction) => direction === "output" && has(changes, ["O3"], ["risky", "breaking"]),
   },
+  {
+    name: "further form of an object in a result (oracle stricter: it matters to who reads that field)",
+    argument:
+      "Where a field of a result may have a further form, who does not read it is not touched; the rule is *dangerous if read*, so it is risky and asks for a look.",
+    holds: (changes, direction, accepted) =>
+      direction === "output" &&
+      !accepted &&
+      changes.some(({ rule, verdict, text }) => rule === "O5" && verdict === "risky" && text.endsWith("may have a further form")),
+  },
 ];
 
 /** All that breaks stands at members that were added at the same time. */
