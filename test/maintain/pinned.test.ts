@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import type { House } from "../../src/compose.js";
 import type { SkillName } from "../../src/model/ids.js";
 import { closeHouses, later, list, person } from "../house.js";
 import { cancelOrder, findOrders, maintain, refundOrder, run, shopHouse, teach } from "./runs.js";
@@ -8,15 +9,21 @@ afterEach(closeHouses);
 
 const SKILL = "atomic-cancel-order" as SkillName;
 
+/** A house whose skill was learnt (revision `learnt`), bound to a renamed tool, and then pinned. */
+async function pinnedHouse(): Promise<{ house: House; learnt: number }> {
+  const house = await shopHouse();
+  await teach(house, [run(1), run(2)]);
+  await maintain(house);
+  const learnt = house.steward.world().library.revision;
+  await list(house, "shop", [findOrders, { ...cancelOrder, name: "void_order" }, refundOrder]);
+  await maintain(house, { accept: ["*"] });
+  await house.operations.pinSkill(SKILL, true, person);
+  return { house, learnt };
+}
+
 describe("a pinned skill", () => {
   it("keeps its text through everything but its own file, and each that names it is refused", { timeout: 60_000 }, async () => {
-    const house = await shopHouse();
-    await teach(house, [run(1), run(2)]);
-    await maintain(house);
-    const learnt = house.steward.world().library.revision;
-    await list(house, "shop", [findOrders, { ...cancelOrder, name: "void_order" }, refundOrder]);
-    await maintain(house, { accept: ["*"] });
-    await house.operations.pinSkill(SKILL, true, person);
+    const { house, learnt } = await pinnedHouse();
     const text = (): string | undefined => house.steward.world().library.skills.get(SKILL)?.digest;
     const pinned = text();
     const pin = { message: expect.stringContaining(`${SKILL} is pinned; unpin it first`) };
@@ -43,13 +50,7 @@ describe("a pinned skill", () => {
   });
 
   it("is named by a revert of the library that leaves it as it is, and goes back once it is unpinned", async () => {
-    const house = await shopHouse();
-    await teach(house, [run(1), run(2)]);
-    await maintain(house);
-    const learnt = house.steward.world().library.revision;
-    await list(house, "shop", [findOrders, { ...cancelOrder, name: "void_order" }, refundOrder]);
-    await maintain(house, { accept: ["*"] });
-    await house.operations.pinSkill(SKILL, true, person);
+    const { house, learnt } = await pinnedHouse();
     const all = await house.operations.revert({ to: learnt }, person);
     expect(all.keptPinned).toEqual([SKILL]);
     expect(all.changed).not.toContain(SKILL);
