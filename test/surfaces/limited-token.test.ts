@@ -95,6 +95,7 @@ const ASKED: Readonly<Record<string, JsonObject | string>> = {
   "post /v1/catalog/sync": { upstream: "another" },
   "get /v1/catalog/drift": "?from=1&to=2",
   "get /v1/catalog/search": "?query=notes%20stripes",
+  "post /v1/catalog/search": { query: "notes stripes" },
 };
 
 const routes = Object.entries(openApi("0")["paths"] as JsonObject).flatMap(([path, methods]) =>

@@ -22,6 +22,7 @@ const GOOD: Readonly<Record<string, { path?: string; body?: JsonObject }>> = {
   "get /catalog/versions/:version": { path: "/catalog/versions/1" },
   "get /catalog/drift": { path: "/catalog/drift?from=1&to=1" },
   "get /catalog/search": { path: "/catalog/search?query=order&at=1&limit=3" },
+  "post /catalog/search": { body: { query: "order", at: 1, limit: 3 } },
   "post /catalog/pin": { body: { version: 1, token: "ci" } },
   "get /catalog/lineage/:link": { path: "/catalog/lineage/l1" },
   "post /catalog/lineage/confirm": { body: { link: "l1" } },

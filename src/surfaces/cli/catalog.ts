@@ -7,6 +7,7 @@ import { CliFault, EXIT, type Comparison } from "./access.js";
 import { compareDrift, isVersion, needsReview, type CompareOptions } from "./compare.js";
 import { describe, toCount } from "./facade.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
+import { pathPart } from "./path.js";
 import { printReason, standingShown } from "./standing.js";
 import type { Verbs } from "./verb.js";
 
@@ -115,7 +116,7 @@ export function addCatalogVerbs(verbs: Verbs): void {
     .action((skill: string, options: { at?: number }) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
         const at = options.at === undefined ? "" : `?at=${options.at}`;
-        const why = objectOf(await access.ask("GET", `/v1/graph/why/${encodeURIComponent(skill)}${at}`));
+        const why = objectOf(await access.ask("GET", `/v1/graph/why/${pathPart(skill, "a skill")}${at}`));
         if (verbs.json()) return print.json(why);
         const standing = objectOf(why["standing"]);
         print.line({ text: skill, colour: "bold" }, " is ", standingShown(standing));

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../model/json.
 import { episodeExportFormat, type RecordedEpisode } from "../../model/recorded.js";
 import { CliFault, EXIT, type Access } from "./access.js";
 import { countOf, listOf, objectOf, textOf, textsOf } from "./fields.js";
+import { pathPart } from "./path.js";
 import type { Verbs } from "./verb.js";
 import type { Command } from "commander";
 
@@ -54,7 +55,7 @@ export function addImportVerbs(verbs: Verbs, episodes: Command): void {
           ids.length > 0 ? ids : listOf(await access.ask("GET", "/v1/episodes?state=all")).map((row) => textOf(row["episode"]));
         const lines: string[] = [];
         for (const id of wanted) {
-          const { episode, calls } = objectOf(await access.ask("GET", `/v1/episodes/${encodeURIComponent(id)}`));
+          const { episode, calls } = objectOf(await access.ask("GET", `/v1/episodes/${pathPart(id, "an episode")}`));
           lines.push(JSON.stringify({ format: episodeExportFormat.id, episode, calls }));
         }
         if (flags.out === undefined) for (const line of lines) print.line(line);

@@ -5,6 +5,7 @@ import { CliFault, EXIT } from "./access.js";
 import { toCount } from "./facade.js";
 import { addImportVerbs } from "./episodes-import.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
+import { pathPart } from "./path.js";
 import type { Verbs } from "./verb.js";
 
 /** Episodes listed unless more are asked for. */
@@ -57,7 +58,7 @@ export function addEpisodeVerbs(verbs: Verbs): void {
     .description("an episode with its calls")
     .action((id: string) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
-        const answer = objectOf(await access.ask("GET", `/v1/episodes/${encodeURIComponent(id)}`));
+        const answer = objectOf(await access.ask("GET", `/v1/episodes/${pathPart(id, "an episode")}`));
         if (verbs.json()) return print.json(answer);
         const episode = objectOf(answer["episode"]);
         print.line({ text: id, colour: "bold" }, ` ${textOf(episode["task"])}`);
@@ -83,7 +84,7 @@ export function addEpisodeVerbs(verbs: Verbs): void {
         if (!["success", "failure", "abandoned"].includes(outcome))
           throw new CliFault("The outcome is success, failure or abandoned.", EXIT.usage);
         const body = { outcome, trust: options.trust, ...(options.note === undefined ? {} : { note: options.note }) };
-        const answer = await access.ask("POST", `/v1/episodes/${encodeURIComponent(id)}/verify`, body);
+        const answer = await access.ask("POST", `/v1/episodes/${pathPart(id, "an episode")}/verify`, body);
         if (verbs.json()) print.json(answer);
         else print.line(`${id} is recorded as ${outcome} (${options.trust}).`);
       }),
@@ -94,7 +95,7 @@ export function addEpisodeVerbs(verbs: Verbs): void {
     .description("assemble a recorded view again and compare")
     .action((view: string) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
-        const answer = objectOf(await access.ask("POST", `/v1/views/${encodeURIComponent(view)}/replay`, {}));
+        const answer = objectOf(await access.ask("POST", `/v1/views/${pathPart(view, "a view")}/replay`, {}));
         if (verbs.json()) print.json(answer);
         else if (answer["same"] === true) print.line(`${view} replays byte for byte.`);
         else for (const difference of textsOf(answer["differences"])) print.line(difference);

@@ -16,7 +16,14 @@ export function addFacadeVerbs(verbs: Verbs): void {
     .option("--at <version>", "as a catalog version would have answered, by words; nothing is recorded", toCount)
     .action(async (words: string[], options: { limit?: number; full?: boolean; episode?: string; at?: number }) => {
       const query = words.join(" ");
-      if (options.at !== undefined) return await searchAt(verbs, query, options.at, options.limit);
+      if (options.at !== undefined) {
+        if (options.full === true || options.episode !== undefined)
+          throw new CliFault(
+            "With --at nothing is recorded and signatures are given: --full and --episode do not go with it.",
+            EXIT.usage,
+          );
+        return await searchAt(verbs, query, options.at, options.limit);
+      }
       await answerView(verbs, "/v1/retrieve_tools", {
         query,
         ...(options.limit === undefined ? {} : { limit: options.limit }),
@@ -84,9 +91,10 @@ export function describe(print: Print, answer: JsonValue): number {
 }
 
 async function searchAt(verbs: Verbs, query: string, at: number, limit: number | undefined): Promise<void> {
-  const asked = new URLSearchParams({ query, at: String(at), ...(limit === undefined ? {} : { limit: String(limit) }) });
   await verbs.withAccess({ upstreams: false }, async (access) => {
-    const answer = objectOf(await access.ask("GET", `/v1/catalog/search?${asked.toString()}`));
+    const answer = objectOf(
+      await access.ask("POST", "/v1/catalog/search", { query, at, ...(limit === undefined ? {} : { limit }) }),
+    );
     const { print } = verbs.ports;
     if (verbs.json()) return print.json(answer);
     print.line({ text: `as of catalog version ${textOf(answer["version"])}`, colour: "bold" });

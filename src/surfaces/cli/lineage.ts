@@ -5,6 +5,7 @@ import type { Shown } from "../../host/print.js";
 import { CliFault, EXIT } from "./access.js";
 import { compareLineage, type CompareOptions } from "./compare.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
+import { pathPart } from "./path.js";
 import { printResting } from "./taken-back.js";
 import type { Verbs } from "./verb.js";
 
@@ -136,7 +137,7 @@ async function showLink(verbs: Verbs, asked: string | undefined): Promise<void> 
   if (asked === undefined) throw new CliFault("Use `catalog lineage show <link>`; `catalog lineage` lists them.", EXIT.usage);
   const { print } = verbs.ports;
   await verbs.withAccess({ upstreams: false }, async (access) => {
-    const link = objectOf(await access.ask("GET", `/v1/catalog/lineage/${encodeURIComponent(asked)}`));
+    const link = objectOf(await access.ask("GET", `/v1/catalog/lineage/${pathPart(asked, "a link")}`));
     if (verbs.json()) return print.json(link);
     print.line({ text: `${textOf(link["from"])} → ${textsOf(link["to"]).join(" + ")}`, colour: "bold" }, " · ", levelOf(link));
     print.line(

@@ -3,6 +3,7 @@ import { Option } from "commander";
 import type { JsonObject } from "../../model/json.js";
 import { SKILL_LIMITS } from "../../model/policy.js";
 import { CliFault, EXIT } from "./access.js";
+import { pathPart } from "./path.js";
 import { printReason, standingShown } from "./standing.js";
 import { toCount } from "./facade.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
@@ -58,7 +59,7 @@ export function addSkillVerbs(verbs: Verbs): void {
     .description("a skill's text, contract and standing")
     .action((name: string) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
-        const skill = objectOf(await access.ask("GET", `/v1/skills/${encodeURIComponent(name)}`));
+        const skill = objectOf(await access.ask("GET", `/v1/skills/${pathPart(name, "a skill")}`));
         if (verbs.json()) return print.json(skill);
         const standing = objectOf(skill["standing"]);
         print.line({ text: textOf(skill["name"]), colour: "bold" }, ` (${textOf(skill["tier"])}) is `, standingShown(standing));
@@ -77,7 +78,7 @@ export function addSkillVerbs(verbs: Verbs): void {
     .description("revisions that wrote a skill")
     .action((name: string) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
-        const rows = listOf(await access.ask("GET", `/v1/skills/${encodeURIComponent(name)}/history`));
+        const rows = listOf(await access.ask("GET", `/v1/skills/${pathPart(name, "a skill")}/history`));
         if (verbs.json()) return print.json(rows);
         print.table(
           [{ title: "revision", align: "right" }, { title: "time" }, { title: "by" }, { title: "cause" }],
@@ -147,7 +148,7 @@ export function addSkillVerbs(verbs: Verbs): void {
         const active: Record<string, Record<string, string>> = {};
         for (const row of listOf(await access.ask("GET", "/v1/skills?standing=active"))) {
           const name = textOf(row["name"]);
-          const skill = objectOf(await access.ask("GET", `/v1/skills/${encodeURIComponent(name)}`));
+          const skill = objectOf(await access.ask("GET", `/v1/skills/${pathPart(name, "a skill")}`));
           active[name] = objectOf(skill["files"]) as Record<string, string>;
         }
         const { written, removed, problems } = await ports.handOut(dir, active, verbs.home());
@@ -172,7 +173,7 @@ export function addSkillVerbs(verbs: Verbs): void {
       .description(what)
       .action((name: string) =>
         verbs.withAccess({ upstreams: false }, async (access) => {
-          const answer = objectOf(await access.ask("POST", `/v1/skills/${encodeURIComponent(name)}/${verb}`, {}));
+          const answer = objectOf(await access.ask("POST", `/v1/skills/${pathPart(name, "a skill")}/${verb}`, {}));
           if (verbs.json()) return print.json(answer);
           if (verb === "remove") print.line(`${name} was removed in library revision ${textOf(answer["revision"])}.`);
           else {

@@ -1,13 +1,23 @@
 /** Routes of the catalog: versions, drift, lineage, approvals. */
 import { z } from "zod";
+import { retrieveToolsInput } from "../../model/facade.js";
 import * as answers from "./answers.js";
-import { count, name, readCount, route, wholeNumber } from "./route.js";
+import { count, digits, name, readCount, route, wholeNumber } from "./route.js";
 import type { Route } from "./route.js";
 
 const TOOLS = "must be a tool's key or name, or a list of 1 to 50 of them";
 const tools = z.union([name.transform((one) => [one]), z.array(name).min(1, { error: TOOLS }).max(50, { error: TOOLS })], {
   error: TOOLS,
 });
+
+const A_VERSION = "A catalog version.";
+const need = retrieveToolsInput.shape.query;
+const search = { path: "/catalog/search", tag: "catalog", rights: [], withinReach: true, answer: answers.searched } as const;
+
+/** Where and how much; by GET a long query would not fit into the headers of a request. */
+function readSearch({ at, limit }: { readonly at?: number | undefined; readonly limit?: number | undefined }) {
+  return { ...(at === undefined ? {} : { at }), ...(limit === undefined ? {} : { limit }) };
+}
 
 export const catalogRoutes: readonly Route[] = [
   route({
@@ -40,23 +50,18 @@ export const catalogRoutes: readonly Route[] = [
     run: (operations, { params }) => operations.version(readCount(params, "version")),
   }),
   route({
+    ...search,
     method: "get",
-    path: "/catalog/search",
-    tag: "catalog",
-    rights: [],
-    withinReach: true,
-    summary: "Tools for a query, by words, as of a catalog version; nothing is recorded.",
-    query: z.object({ query: name, at: count.optional().describe("A catalog version."), limit: count.optional() }),
-    answer: answers.searched,
-    run: (operations, { query, caller }) =>
-      operations.searchCatalog(
-        query.query,
-        {
-          ...(query.at === undefined ? {} : { at: query.at }),
-          ...(query.limit === undefined ? {} : { limit: query.limit }),
-        },
-        caller,
-      ),
+    summary: "Tools for a query, by words, as of a catalog version; nothing is recorded. A long query goes by POST.",
+    query: z.object({ query: need, at: count.optional().describe(A_VERSION), limit: digits(wholeNumber.min(1)).optional() }),
+    run: (operations, { query, caller }) => operations.searchCatalog(query.query, readSearch(query), caller),
+  }),
+  route({
+    ...search,
+    method: "post",
+    summary: "The same, for a query of any length that a need may have.",
+    body: z.strictObject({ query: need, at: wholeNumber.optional().describe(A_VERSION), limit: z.int().min(1).optional() }),
+    run: (operations, { body, caller }) => operations.searchCatalog(body.query, readSearch(body), caller),
   }),
   route({
     method: "get",
