@@ -130,7 +130,7 @@ async function furnish(options: ComposeOptions, store: HomeStore, started: strin
     home,
     version,
     started,
-    problems: () => [...found, ...notes.problems(), ...tokens.problems()],
+    problems: () => [...found, ...store.problems(), ...notes.problems(), ...tokens.problems()],
     embedder,
     memory: createMemory(),
     calls: createCallLog({ steward, clock, redact, log: report, flowKey: base32(32) }),

@@ -7,15 +7,16 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { catalogFrom, emptyCatalog, manifestTools, nextManifest } from "./catalog/version.js";
+import { catalogFrom, emptyCatalog, nextManifest } from "./catalog/version.js";
 import { configuredEvent } from "./compose.js";
 import { interpret, readConfig } from "./config/config.js";
 import { systemClock } from "./host/clock.js";
 import { baseEnv, type Environment } from "./host/env.js";
 import type { Log } from "./host/log.js";
 import { createPatternRunner, type PatternRunner } from "./host/patterns.js";
-import type { Catalog, CatalogManifest } from "./model/catalog.js";
+import type { Catalog } from "./model/catalog.js";
 import type { Config } from "./model/config.js";
+import { Fault } from "./model/fault.js";
 import type { Event } from "./model/event.js";
 import type { SkillName, ToolKey, UpstreamLabel } from "./model/ids.js";
 import { isJsonObject, type JsonValue } from "./model/json.js";
@@ -24,10 +25,11 @@ import type { Tool } from "./model/tool.js";
 import { editsByRules, rehearseMaintenance } from "./operations/maintenance.js";
 import { withPatterns } from "./operations/patterns-run.js";
 import { readProofs } from "./operations/proofs.js";
+import { readVersion } from "./operations/versions.js";
 import { isServersFile, readJson, readTools } from "./rehearse/files.js";
 import { definitionsIn, peekHome, type Peek } from "./store/peek.js";
 import { shippedLock } from "./store/seed.js";
-import { CliFault, EXIT, type CheckAnswer, type CheckFlags, type CompareFlags, type Comparison } from "./surfaces/cli/access.js";
+import { CliFault, EXIT, exitOf, type CheckAnswer, type CheckFlags, type CompareFlags, type Comparison } from "./surfaces/cli/access.js";
 import { createUpstreams } from "./upstream/upstreams.js";
 import { compareCatalogs } from "./world/compare.js";
 import { arrive, dueToIt, everythingUp, foresee, play, type Arrival, type Played, type Prospect } from "./world/foresee.js";
@@ -88,8 +90,9 @@ export async function compareSides(around: RehearsalSurroundings, home: string, 
   const opened = needsHome ? await openHome(around, home) : await openHome(around, home).catch(() => undefined);
   const problems: Problem[] = [];
   const side = async (ref: string | undefined): Promise<Catalog> => {
-    if (ref === undefined || isVersion(ref)) return versionOf(opened, home, ref === undefined ? undefined : Number(ref));
-    const read = await readTools(around.cwd, ref, { home, label: flags.label ?? onlyLabel(opened?.world) });
+    if (opened !== undefined && (ref === undefined || isVersion(ref)))
+      return await versionOf(opened, ref === undefined ? undefined : Number(ref));
+    const read = await readTools(around.cwd, ref ?? "", { home, label: flags.label ?? onlyLabel(opened?.world) });
     problems.push(...read.problems);
     return catalogOf(read.tools);
   };
@@ -177,18 +180,16 @@ function keeping(world: World, event: Event): Event {
   return { ...event, upstreams };
 }
 
-async function versionOf(opened: OpenedHome | undefined, home: string, version: number | undefined): Promise<Catalog> {
-  const present = opened?.world.catalog ?? emptyCatalog;
-  if (version === undefined || (version === present.version && version === presentVersion(opened))) return present;
-  if (version === 0) return emptyCatalog;
-  const manifest = await opened?.peek.readManifest(version);
-  if (opened === undefined || manifest === undefined)
-    throw new CliFault(`Version ${version} is not kept in ${home}; the present one is ${presentVersion(opened)}.`, EXIT.usage);
-  return catalogFrom(manifest, await toolsOf(home, manifest));
-}
-
-async function toolsOf(home: string, manifest: CatalogManifest): Promise<ReturnType<typeof manifestTools>> {
-  return manifestTools(manifest, await definitionsIn(home, new Set(Object.values(manifest.tools).map((one) => one.document))));
+async function versionOf(opened: OpenedHome, version: number | undefined): Promise<Catalog> {
+  const present = opened.world.catalog;
+  const isPresent = version === undefined || (version === present.version && version === presentVersion(opened));
+  if (isPresent) return present;
+  try {
+    return await readVersion(opened.peek, version);
+  } catch (error) {
+    // With the exit code that the same fault has where a daemon is asked.
+    throw error instanceof Fault ? new CliFault(error.message, exitOf(error.code)) : error;
+  }
 }
 
 /** A snapshot that has no number of its own. */
@@ -212,7 +213,7 @@ interface FoundProspect {
 async function prospectOf(around: RehearsalSurroundings, opened: OpenedHome, flags: CheckFlags): Promise<FoundProspect> {
   const { home, world } = opened;
   if (isVersion(flags.against)) {
-    const catalog = await versionOf(opened, home, Number(flags.against));
+    const catalog = await versionOf(opened, Number(flags.against));
     return { prospect: { listings: byLabel([...catalog.tools.values()]), whole: true }, problems: [], unlisted: [] };
   }
   const json = readJson(around.cwd, flags.against);

@@ -21,6 +21,17 @@ export const emptyCatalog: Catalog = Object.freeze({
   departed: new Map<ToolKey, DepartedTool>(),
 });
 
+/** Version 0 as every door shows it: nothing was listed yet. It is on no disc. */
+export const emptyManifest: CatalogManifest = Object.freeze({
+  format: catalogManifestFormat.id,
+  version: 0,
+  time: "",
+  cause: "the beginning: nothing was listed yet",
+  digest: emptyCatalog.digest,
+  tools: {},
+  departed: {},
+});
+
 /**
  * The manifest of the next version, or undefined where no digest moved: a listing that says nothing new makes no version.
  * A tool that left is remembered with the digests it had and the last version that had it, until it returns.

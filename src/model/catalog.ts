@@ -32,6 +32,21 @@ export const catalogManifestFormat = defineFormat({
 });
 export type CatalogManifest = z.infer<typeof catalogManifestFormat.schema>;
 
+/** Which versions are on disc, ascending, but for 0, the empty catalog that every history begins with: it needs no manifest. */
+export interface KeptVersions {
+  readonly kept: readonly CatalogVersion[];
+  readonly damaged: readonly DamagedVersion[];
+}
+/** A version whose manifest cannot be read. */
+export interface DamagedVersion {
+  readonly version: CatalogVersion;
+  /** Where the damaged file lies, relative to the home. */
+  readonly file: string;
+  /** Where a good one would lie. */
+  readonly place: string;
+  readonly why: string;
+}
+
 /** The catalog in memory. `tools` is sorted by key (code point order). */
 export interface Catalog {
   readonly version: CatalogVersion;

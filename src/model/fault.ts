@@ -54,6 +54,7 @@ export const FAULTS = {
   "episode-finished": { blame: "caller", retryable: false, sentence: "The episode is finished; start a new task." },
   "view-unknown": { blame: "caller", retryable: false, sentence: "No view of that id is recorded." },
   "version-unknown": { blame: "caller", retryable: false, sentence: "No catalog version of that number is kept." },
+  "version-damaged": { blame: "operator", retryable: false, sentence: "That catalog version is damaged on disc." },
   "revision-unknown": { blame: "caller", retryable: false, sentence: "No library revision of that number is kept." },
   "lineage-unknown": { blame: "caller", retryable: false, sentence: "No lineage link of that id is known." },
   "lineage-settled": {

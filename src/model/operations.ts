@@ -102,6 +102,8 @@ export interface VersionSummary {
   readonly added: number;
   readonly removed: number;
   readonly changed: number;
+  /** Its manifest cannot be read: where it lies and why. Digest and counts are empty then. */
+  readonly damaged?: string;
 }
 export interface DriftAnswer extends Drift {
   readonly lineage: readonly LineageLink[];

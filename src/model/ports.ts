@@ -5,7 +5,7 @@
  * Speaks: domain nouns; promises only here.
  * Never: implementations.
  */
-import type { CatalogManifest, CatalogPin, DepartedTool, Holds, Presence } from "./catalog.js";
+import type { CatalogManifest, CatalogPin, DepartedTool, Holds, KeptVersions, Presence } from "./catalog.js";
 import type { Calibration } from "./experience.js";
 import type { Change } from "./change.js";
 import type { CallLine, Episode, Evidence } from "./episode.js";
@@ -80,6 +80,8 @@ export interface Store {
   }>;
   readManifest(version: CatalogVersion): Promise<CatalogManifest | undefined>;
   listManifests(): Promise<readonly CatalogManifest[]>;
+  /** Which versions are there, and which are damaged: what to say where a manifest cannot be had. */
+  keptVersions(asked?: CatalogVersion): Promise<KeptVersions>;
   /** Throws Fault `home-damaged` naming the digest where an object is missing or does not hash. */
   readDocuments(digests: readonly string[]): Promise<ReadonlyMap<string, ListedTool>>;
   readRevision(revision: LibraryRevision): Promise<LibraryRevisionRecord | undefined>;

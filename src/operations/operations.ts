@@ -58,7 +58,7 @@ export function createOperations(desk: Desk): Operations {
 
     catalog: ({ at }, caller) => readCatalog(desk, at, caller?.upstreams),
     versions: () => listVersions(desk),
-    version: (version) => readManifest(desk, version),
+    version: (version) => readManifest(desk.store, version),
     searchCatalog: (query, options, caller) => searchCatalog(desk, query, options, caller),
     catalogPins: async () => listPins(desk),
     pinCatalog: (options, caller) => pinCatalog(desk, options, caller),

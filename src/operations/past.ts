@@ -33,7 +33,7 @@ export async function worldAt(desk: Desk, version: number | undefined): Promise<
 }
 
 async function travel(desk: Desk, present: World, version: number): Promise<World> {
-  const manifest = await readManifest(desk, version);
+  const manifest = await readManifest(desk.store, version);
   const revisions = (await desk.store.listRevisions()).filter((record) => record.catalogVersion <= version);
   const revision = revisions.sort((a, b) => a.revision - b.revision).at(-1);
   const skills = new Map<SkillName, Readonly<Record<string, string>>>();

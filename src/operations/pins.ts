@@ -43,6 +43,10 @@ export async function pinCatalog(
   return { pinned: { ...answerOf(desk.steward.world(), subject, pin), ...(waits === undefined ? {} : { waits }) } };
 }
 
+/** The one version that can be looked at and not stayed with: who did would have no tool, and meant something else. */
+const NOTHING_TO_STAY_WITH =
+  "Version 0 is the empty catalog before the first listing: who stayed with it would be offered no tool at all. `steward catalog pin none` ends a pin; `steward catalog log` lists the versions there are.";
+
 /** Callers without a token. */
 const UNNAMED = ["local", "mcp"];
 
@@ -58,9 +62,10 @@ function waitsForSession(desk: Desk, session: string): string | undefined {
   return `No session ${session} has begun an episode here; the pin holds once it calls, and ends with the daemon.`;
 }
 
-/** Throws Fault `version-unknown`. */
+/** Throws as `readManifest` does. */
 async function pinTo(desk: Desk, version: number): Promise<Pick<CatalogPin, "version" | "tools">> {
-  const { tools } = await readManifest(desk, version);
+  if (version === 0) throw new Fault("input-invalid", NOTHING_TO_STAY_WITH);
+  const { tools } = await readManifest(desk.store, version);
   return { version, tools: Object.fromEntries(Object.entries(tools).map(([key, digests]) => [key, digests.contract])) };
 }
 

@@ -23,6 +23,7 @@ import { complete, gather } from "../world/turn.js";
 import { vectorsBasis } from "../world/vectors.js";
 import type { World } from "../world/world.js";
 import { pinOf } from "./pins.js";
+import { readDefinitions, readManifest } from "./versions.js";
 import { bindSession, chooseEpisode, inTurn, opening, type ChosenEpisode, type Desk } from "./desk.js";
 
 export function startTask(desk: Desk, input: StartTaskInput, caller: Caller): Promise<Counted<View>> {
@@ -184,13 +185,10 @@ export async function replayView(desk: Desk, id: string): Promise<{ view: View; 
 /** The tools of the record's decisions, as they were in its catalog version. */
 async function toolsAt(desk: Desk, record: ViewRecord): Promise<World["catalog"]["tools"]> {
   const version = record.found.catalogVersion;
-  if (version === 0) return new Map();
-  const manifest = await desk.store.readManifest(version);
-  if (manifest === undefined)
-    throw new Fault("version-unknown", `The view stood on catalog version ${version}, which is not kept.`);
+  const manifest = await readManifest(desk.store, version);
   const named = Object.fromEntries(Object.entries(manifest.tools).filter(([key]) => record.found.names[key] !== undefined));
-  const documents = await desk.store.readDocuments(Object.values(named).map((digests) => digests.document));
-  return manifestTools({ ...manifest, tools: named }, documents);
+  const documents = await readDefinitions(desk.store, { version, tools: named });
+  return manifestTools({ tools: named }, documents);
 }
 
 /** The skills of the record's decisions, as they were in its library revision. */

@@ -2,14 +2,20 @@
  * Reading the catalog back: manifests by number, definitions by digest.
  */
 import { Fault } from "../model/fault.js";
-import { catalogManifestFormat, type CatalogManifest, type Holds } from "../model/catalog.js";
+import {
+  catalogManifestFormat,
+  type CatalogManifest,
+  type DamagedVersion,
+  type Holds,
+  type KeptVersions,
+} from "../model/catalog.js";
 import type { Problem } from "../model/problem.js";
 import type { Lock } from "../model/skill.js";
 import type { ListedTool } from "../model/tool.js";
-import { damaged, readText, readWrittenOnce, setAside, type DocumentShelf } from "./documents.js";
+import { Damage, damaged, parseDocument, readText, readWrittenOnce, setAside, type DocumentShelf } from "./documents.js";
 import { breathe, toolOf } from "./objects.js";
 import { readPack, TOOL_PACK } from "./packs.js";
-import { numbersIn } from "./names.js";
+import { damagedIn, numbersIn } from "./names.js";
 import { isDigest, places } from "./places.js";
 
 /** The newest manifest that can be read; damaged newer ones are set aside and named. */
@@ -19,6 +25,48 @@ export async function newestManifest(shelf: DocumentShelf, problems: Problem[]):
     if (manifest !== undefined) return manifest;
   }
   return undefined;
+}
+
+/** Which versions lie there. Of those that do, only the file of `asked` is looked into; what was set aside is known by its name. */
+export function keptVersions(shelf: Pick<DocumentShelf, "home" | "migrations">, asked?: number): KeptVersions {
+  const { home } = shelf;
+  const present = numbersIn(home, places.versions);
+  const there = new Set(present);
+  const damages: DamagedVersion[] = [];
+  const look = (version: number, file: string): boolean => {
+    const why = damageOf(shelf, file);
+    if (why !== undefined) damages.push({ version, file, place: places.version(version), why });
+    return why !== undefined;
+  };
+  const unreadable = asked !== undefined && there.has(asked) && look(asked, places.version(asked));
+  for (const [version, name] of damagedIn(home, places.versions))
+    if (!there.has(version)) look(version, `${places.versions}/${name}`);
+  return {
+    kept: unreadable ? present.filter((n) => n !== asked) : present,
+    damaged: damages.sort((a, b) => a.version - b.version),
+  };
+}
+
+/** Why a manifest cannot be read. One that was set aside and is whole (mended there) still has to be put back. */
+function damageOf({ home, migrations }: Pick<DocumentShelf, "home" | "migrations">, file: string): string | undefined {
+  const isAside = !file.endsWith(".json");
+  try {
+    parseDocument(catalogManifestFormat, readText(home, file) ?? "", file, migrations);
+    return isAside ? "it was set aside" : undefined;
+  } catch (error) {
+    if (error instanceof Damage) return error.message;
+    if (error instanceof Fault) return isAside ? error.detail : undefined;
+    throw error;
+  }
+}
+
+/** Versions that only a damaged manifest is left of: as long as it lies there, whatever start set it aside. */
+export function lostVersions(shelf: Pick<DocumentShelf, "home" | "migrations">): Problem[] {
+  return keptVersions(shelf).damaged.map(({ version, file, place, why }) => ({
+    code: "version-damaged",
+    where: file,
+    text: `It was the manifest of catalog version ${version} and is damaged: ${why}. That version cannot be shown, compared or pinned to until a good copy is put back as ${place}.`,
+  }));
 }
 
 /** Digests of definitions that the present state refers to: those in the catalog, and those it only remembers. */
@@ -55,7 +103,7 @@ export interface ReadDocuments {
 
 /** Definitions by digest, each checked against it. What is damaged is set aside, so that it can be written again. */
 export async function readDefinitions(
-  shelf: Pick<DocumentShelf, "home" | "files">,
+  shelf: Pick<DocumentShelf, "home" | "files" | "looksOnly">,
   digests: Iterable<string>,
   problems: Problem[],
   options: { readonly usePack: boolean },
@@ -80,7 +128,7 @@ export async function readDefinitions(
 }
 
 async function readDefinition(
-  shelf: Pick<DocumentShelf, "home" | "files">,
+  shelf: Pick<DocumentShelf, "home" | "files" | "looksOnly">,
   digest: string,
   problems: Problem[],
 ): Promise<ListedTool | undefined> {
@@ -103,8 +151,10 @@ export async function requireDefinitions(
   const { documents, missing } = await readDefinitions(shelf, digests, [], { usePack: false });
   const [first] = missing;
   if (first !== undefined) {
-    throw new Fault("home-damaged", `Definition ${first} is missing or damaged in ${places.tools}.`, {
+    const way = "put a good copy back, or list its upstream, which writes it again where it is still listed so";
+    throw new Fault("home-damaged", `A stored definition is missing or damaged: ${places.tool(first)}; ${way}.`, {
       digest: first,
+      file: places.tool(first),
       missing: missing.length,
     });
   }

@@ -133,6 +133,8 @@ export interface DocumentShelf {
   readonly home: string;
   readonly files: Files;
   readonly migrations: Migrations;
+  /** The home is only looked at: what is damaged stays where it lies. */
+  readonly looksOnly?: true;
 }
 
 /**
@@ -170,8 +172,12 @@ export async function keepOldFormat(shelf: Pick<DocumentShelf, "home" | "files">
   });
 }
 
-/** Renames a damaged file to the first free `<file>.damaged-<n>` and answers its new place. */
-export async function setAside(shelf: Pick<DocumentShelf, "home" | "files">, place: string): Promise<string> {
+/** Renames a damaged file to the first free `<file>.damaged-<n>` and answers its new place; undefined where it was left. */
+export async function setAside(
+  shelf: Pick<DocumentShelf, "home" | "files" | "looksOnly">,
+  place: string,
+): Promise<string | undefined> {
+  if (shelf.looksOnly === true) return undefined;
   for (let n = 1; ; n += 1) {
     const aside = `${place}.damaged-${n}`;
     try {
@@ -186,12 +192,9 @@ export async function setAside(shelf: Pick<DocumentShelf, "home" | "files">, pla
   }
 }
 
-export function damaged(place: string, why: string, aside: string, instead: string): Problem {
-  return {
-    code: "document-damaged",
-    where: place,
-    text: `The file is damaged: ${why}. It was set aside as ${aside}. ${instead}`,
-  };
+export function damaged(place: string, why: string, aside: string | undefined, instead: string): Problem {
+  const where = aside === undefined ? "" : ` It was set aside as ${aside}.`;
+  return { code: "document-damaged", where: place, text: `The file is damaged: ${why}.${where} ${instead}` };
 }
 
 export function migrated(place: string, format: StoredFormat, from: number): Problem {

@@ -10,7 +10,7 @@ import type { Ground } from "../model/ports.js";
 import type { Problem } from "../model/problem.js";
 import { samplesFormat, type Sample } from "../model/sample.js";
 import type { LibraryRevisionRecord } from "../model/skill.js";
-import { newestManifest, readDefinitions, referredDocuments } from "./catalogs.js";
+import { lostVersions, newestManifest, readDefinitions, referredDocuments } from "./catalogs.js";
 import { idsIn } from "./names.js";
 import type { SmallDocuments } from "./commit.js";
 import { readWrittenOnce, type DocumentShelf } from "./documents.js";
@@ -45,7 +45,8 @@ export async function readGround(options: {
   readonly stamp?: string | undefined;
 }): Promise<GroundReading> {
   const { shelf, smalls, logs, useCaches } = options;
-  const problems: Problem[] = [...options.problems];
+  // Before this start sets anything aside: that is told by itself.
+  const problems: Problem[] = [...options.problems, ...lostVersions(shelf)];
   const manifest = await newestManifest(shelf, problems);
   const revision = await newestRevision(shelf, smalls.lock.value, problems);
   await restoreLock(smalls, revision, problems);

@@ -21,6 +21,17 @@ export function idsIn(home: string, place: string): string[] {
     .sort();
 }
 
+/** Numbered documents of a place that were set aside as damaged: number → name of the newest such file. */
+export function damagedIn(home: string, place: string): Map<number, string> {
+  const newest = new Map<number, { readonly nth: number; readonly name: string }>();
+  for (const name of namesIn(join(home, place))) {
+    const [, file = "", nth = "0"] = /^(.+)\.damaged-(\d+)$/.exec(name) ?? [];
+    const number = numberOf(file, ".json");
+    if (number !== undefined && Number(nth) > (newest.get(number)?.nth ?? 0)) newest.set(number, { nth: Number(nth), name });
+  }
+  return new Map([...newest].map(([number, { name }]) => [number, name]));
+}
+
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

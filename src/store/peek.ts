@@ -22,7 +22,7 @@ import { openSmalls } from "./store.js";
 
 export interface Peek extends Pick<
   Store,
-  "readHandEdits" | "readManifest" | "readDocuments" | "listEvidence" | "readEvidence" | "readCalls"
+  "readHandEdits" | "readManifest" | "keptVersions" | "readDocuments" | "listEvidence" | "readEvidence" | "readCalls"
 > {
   readonly ground: Ground;
 }
@@ -33,7 +33,7 @@ const MOVING_TRIES = 20;
 
 export async function peekHome(options: { readonly home: string; readonly log: Log }): Promise<Peek> {
   const { home, log } = options;
-  const shelf: DocumentShelf = { home, files: readOnly(), migrations: {} };
+  const shelf: DocumentShelf = { home, files: readOnly(), migrations: {}, looksOnly: true };
   const noLogs = {
     readEpisodes: () => Promise.resolve({ episodes: [], problems: [] }),
     readCalls: () => ({ calls: [], problems: [] }),
@@ -47,14 +47,14 @@ export async function peekHome(options: { readonly home: string; readonly log: L
     const still = before === positionOf(home) && !existsSync(join(home, places.pending));
     if (still || tries >= MOVING_TRIES) {
       const lock = () => smalls.lock.value;
-      const { readHandEdits, readManifest, readDocuments, listEvidence, readEvidence, readCalls } = createReading({
+      const { readHandEdits, readManifest, keptVersions, readDocuments, listEvidence, readEvidence, readCalls } = createReading({
         shelf,
         logs: noLogs,
         log,
         lock,
         recover: () => Promise.resolve(),
       });
-      return { ground, readHandEdits, readManifest, readDocuments, listEvidence, readEvidence, readCalls };
+      return { ground, readHandEdits, readManifest, keptVersions, readDocuments, listEvidence, readEvidence, readCalls };
     }
     await new Promise((next) => setTimeout(next, MOVING_WAIT_MS));
   }
@@ -62,7 +62,7 @@ export async function peekHome(options: { readonly home: string; readonly log: L
 
 /** Definitions by document digest, as many as lie there whole. */
 export async function definitionsIn(home: string, digests: Iterable<string>): Promise<ReadonlyMap<string, ListedTool>> {
-  return (await readDefinitions({ home, files: readOnly() }, digests, [], { usePack: false })).documents;
+  return (await readDefinitions({ home, files: readOnly(), looksOnly: true }, digests, [], { usePack: false })).documents;
 }
 
 /** Moves with every decision on the catalog or the library. */

@@ -1,7 +1,8 @@
 /**
  * Reading single documents of a home: what surfaces ask for by number or id.
  *
- * Damage is told to the log here, since nobody asks for problems; the document is then as if it were not there.
+ * Damage is told to the log and to whoever keeps what was found, since nobody here asks for problems; the document is then as if it
+ * were not there.
  */
 import { statSync } from "node:fs";
 import type { z } from "zod";
@@ -16,7 +17,7 @@ import type { Problem } from "../model/problem.js";
 import { libraryRevisionFormat, type Lock } from "../model/skill.js";
 import { viewRecordFormat } from "../model/view.js";
 import { join } from "node:path";
-import { requireDefinitions } from "./catalogs.js";
+import { keptVersions, requireDefinitions } from "./catalogs.js";
 import { idsIn, numbersIn } from "./names.js";
 import { readWrittenOnce, type DocumentShelf } from "./documents.js";
 import { findHandEdits, type FileDigests } from "./folders.js";
@@ -32,6 +33,8 @@ export function createReading(options: {
   readonly log: Log;
   /** The lock in force. */
   readonly lock: () => Lock;
+  /** Hears of each problem that a reading found. */
+  readonly found?: (problem: Problem) => void;
   /** Resolves when an interrupted batch is finished. */
   readonly recover: () => Promise<unknown>;
 }): Reading {
@@ -39,7 +42,10 @@ export function createReading(options: {
   const { home } = shelf;
 
   function tell(problems: readonly Problem[]): void {
-    for (const problem of problems) log.warn(`${problem.where}: ${problem.text}`, { code: problem.code });
+    for (const problem of problems) {
+      log.warn(`${problem.where}: ${problem.text}`, { code: problem.code });
+      options.found?.(problem);
+    }
   }
 
   async function readOne<Schema extends z.ZodType>(
@@ -74,6 +80,10 @@ export function createReading(options: {
       return { ...found, missing: found.missing as SkillName[] };
     },
     readManifest: (version) => readOne(catalogManifestFormat, places.version(version)),
+    async keptVersions(asked) {
+      await recover();
+      return keptVersions(shelf, asked);
+    },
     listManifests: () => readAll(catalogManifestFormat, numbersIn(home, places.versions).map(places.version)),
     readDocuments: (digests) => requireDefinitions(shelf, digests),
     readRevision: (revision) => readOne(libraryRevisionFormat, places.revision(revision)),

@@ -62,6 +62,8 @@ export interface HomeStore extends Store {
   readonly lock: HomeLock;
   /** True after several starts that crashed: nothing derived is trusted, here or elsewhere (vectors). */
   readonly safeMode: boolean;
+  /** What single readings found damaged since the start, newest last. */
+  problems(): readonly Problem[];
   /** Makes files of large batches durable one by one, so that their records go. Happens by itself a while after they were written. */
   settle(): Promise<void>;
   /** Takes away what retired episodes left. Happens by itself at a start and an hour after some were retired. */
@@ -81,6 +83,8 @@ const SAFE_AFTER = 3;
 const READY_MS = 10_000;
 /** Systems write what is not fsynced within half a minute: then an fsync of each file costs next to nothing. */
 const SETTLE_MS = 60_000;
+/** Damaged files that are remembered for whoever asks how the home is. */
+const FOUND_MOST = 100;
 /** What retired episodes left is taken away together: the log of episodes is read for it. */
 const FORGET_MS = 3_600_000;
 
@@ -126,6 +130,13 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
   let readyTimer: NodeJS.Timeout | undefined;
   let settleTimer: NodeJS.Timeout | undefined;
   let forgetTimer: NodeJS.Timeout | undefined;
+
+  const foundSince = new Map<string, Problem>();
+  function found(problem: Problem): void {
+    const [oldest] = foundSince.keys();
+    if (foundSince.size >= FOUND_MOST && oldest !== undefined && !foundSince.has(problem.where)) foundSince.delete(oldest);
+    foundSince.set(problem.where, problem);
+  }
 
   function writing<Result>(what: string, run: () => Promise<Result>): Promise<Result> {
     return inTurn(async () => {
@@ -233,7 +244,8 @@ function createStore(options: StoreOptions & { readonly files: Files }, lock: Ho
   }
 
   return {
-    ...createReading({ shelf, logs, log, lock: () => smalls.lock.value, recover }),
+    ...createReading({ shelf, logs, log, lock: () => smalls.lock.value, recover, found }),
+    problems: () => [...foundSince.values()],
     home,
     lock,
     safeMode,

@@ -96,11 +96,11 @@ describe("a token pinned to a catalog version", () => {
     expect(again.operations.directTools(agent("ann")).map((one) => one.name)).toEqual(["rota__list_shifts"]);
   });
 
-  it("to a version that is not kept is refused with the present one", async () => {
+  it("to a version that is not kept is refused with those that are", async () => {
     const house = await evolving();
     const refused = await refusal(house.operations.pinCatalog({ version: 9, token: "ci" }, person));
     expect(refused.code).toBe("version-unknown");
-    expect(refused.detail).toContain("the present one is 3");
+    expect(refused.detail).toContain("there are 1 to 3");
   });
 
   it("may be one session alone, whatever its token is pinned to", async () => {

@@ -51,9 +51,12 @@ export function addCatalogVerbs(verbs: Verbs): void {
             { title: "cause" },
           ],
           versions.map((row) =>
-            ["version", "time", "tools", "added", "removed", "changed", "cause"].map((field) => textOf(row[field])),
+            row["damaged"] === undefined
+              ? ["version", "time", "tools", "added", "removed", "changed", "cause"].map((field) => textOf(row[field]))
+              : [textOf(row["version"]), "", "", "", "", "", `damaged (${textOf(row["damaged"])}); \`steward doctor\` says more`],
           ),
         );
+        if (versions.length === 0) print.line("Nothing was listed yet: the first listing of an upstream makes version 1.");
       }),
     );
 

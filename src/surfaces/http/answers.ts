@@ -105,9 +105,11 @@ export const versions = z.array(
     added: z.int(),
     removed: z.int(),
     changed: z.int(),
+    damaged: z.string().optional().describe("Why this version cannot be had any more; its counts say nothing then."),
   }),
 );
-export const manifest = catalogManifestFormat.schema;
+/** Version 0, which every history begins with, has one too. */
+export const manifest = catalogManifestFormat.schema.extend({ version: z.int().min(0) });
 export const drift = z.object({
   from: z.int(),
   to: z.int(),

@@ -30,6 +30,7 @@ export const HTTP_STATUS: Readonly<Record<FaultCode, number>> = Object.freeze({
   "episode-finished": 409,
   "view-unknown": 404,
   "version-unknown": 404,
+  "version-damaged": 500,
   "revision-unknown": 404,
   "lineage-unknown": 404,
   "lineage-settled": 409,

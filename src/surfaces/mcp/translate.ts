@@ -89,6 +89,7 @@ export const MCP_FORMS: Readonly<Record<FaultCode, McpForm>> = Object.freeze({
   "episode-finished": readable,
   "view-unknown": asked,
   "version-unknown": asked,
+  "version-damaged": ours,
   "revision-unknown": asked,
   "lineage-unknown": asked,
   "lineage-settled": asked,
