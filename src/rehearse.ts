@@ -19,17 +19,25 @@ import type { Config } from "./model/config.js";
 import { Fault } from "./model/fault.js";
 import type { Event } from "./model/event.js";
 import type { SkillName, ToolKey, UpstreamLabel } from "./model/ids.js";
-import { isJsonObject, type JsonValue } from "./model/json.js";
+import { isJsonObject } from "./model/json.js";
 import type { Problem } from "./model/problem.js";
 import type { Tool } from "./model/tool.js";
 import { editsByRules, rehearseMaintenance } from "./operations/maintenance.js";
 import { withPatterns } from "./operations/patterns-run.js";
 import { readProofs } from "./operations/proofs.js";
 import { readVersion } from "./operations/versions.js";
-import { isServersFile, readJson, readTools } from "./rehearse/files.js";
+import { isServersFile, readJson, readTools, type ReadJson } from "./rehearse/files.js";
 import { definitionsIn, peekHome, type Peek } from "./store/peek.js";
 import { shippedLock } from "./store/seed.js";
-import { CliFault, EXIT, exitOf, type CheckAnswer, type CheckFlags, type CompareFlags, type Comparison } from "./surfaces/cli/access.js";
+import {
+  CliFault,
+  EXIT,
+  exitOf,
+  type CheckAnswer,
+  type CheckFlags,
+  type CompareFlags,
+  type Comparison,
+} from "./surfaces/cli/access.js";
 import { createUpstreams } from "./upstream/upstreams.js";
 import { compareCatalogs } from "./world/compare.js";
 import { arrive, dueToIt, everythingUp, foresee, play, type Arrival, type Played, type Prospect } from "./world/foresee.js";
@@ -216,10 +224,10 @@ async function prospectOf(around: RehearsalSurroundings, opened: OpenedHome, fla
     const catalog = await versionOf(opened, Number(flags.against));
     return { prospect: { listings: byLabel([...catalog.tools.values()]), whole: true }, problems: [], unlisted: [] };
   }
-  const json = readJson(around.cwd, flags.against);
-  if (isServersFile(json)) return await listServers(around, opened, json, flags);
+  const read = readJson(around.cwd, flags.against);
+  if (isServersFile(read.json)) return await listServers(around, opened, read, flags);
   const label = flags.label ?? onlyLabel(world);
-  const { tools, labels, problems, isManifest } = await readTools(around.cwd, flags.against, { json, home, label });
+  const { tools, labels, problems, isManifest } = await readTools(around.cwd, flags.against, { read, home, label });
   const listings = byLabel(tools, labels);
   if (listings.size === 0 && !isManifest)
     throw new CliFault(
@@ -255,7 +263,7 @@ function byLabel(
 async function listServers(
   around: RehearsalSurroundings,
   opened: OpenedHome,
-  json: JsonValue,
+  { json, problems: found }: ReadJson,
   flags: CheckFlags,
 ): Promise<FoundProspect> {
   const { env, log, version } = around;
@@ -282,7 +290,7 @@ async function listServers(
     await upstreams.stop();
   }
   for (const [label, one] of config.upstreams) if (one.disabled) unlisted.push({ label, reason: disabledReason(config, label) });
-  const problems = [...config.problems, ...[...listings.values()].flatMap((listing) => listing.problems)];
+  const problems = [...found, ...config.problems, ...[...listings.values()].flatMap((listing) => listing.problems)];
   return {
     prospect: { listings, whole: !flags.keepOthers, unlisted: unlisted.map(({ label }) => label) },
     problems,

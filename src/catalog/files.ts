@@ -4,14 +4,15 @@
  * Owns: which shapes count as a catalog file, and the labels of their servers.
  * Speaks: parsed JSON: a `tools/list` result (also inside its JSON-RPC answer), `{tools}`, an array of tools each with an optional
  * `server`, or a manifest of ours.
- * Never: reads the file itself.
+ * Never: reads the file itself; knows what else a file may be (foreign.ts).
  */
 import { catalogManifestFormat } from "../model/catalog.js";
 import { splitToolKey, type UpstreamLabel } from "../model/ids.js";
-import { isJsonObject, type JsonObject } from "../model/json.js";
+import { isJsonObject, kindInWords, type JsonObject, type JsonValue } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import type { ListedTool, Tool, ToolDigests } from "../model/tool.js";
 import { escapeText } from "./clean.js";
+import { foreignFile, foreignMembers } from "./foreign.js";
 import { readListing } from "./intake.js";
 import { foreignLabel, labelProblem } from "./name.js";
 import { manifestTools, missingDocuments } from "./version.js";
@@ -45,33 +46,62 @@ export interface CatalogFile {
   readonly problems: Problem[];
 }
 
-const EXPECTED =
-  "This is no catalog file: expected a tools/list result, an object with `tools`, an array of tools, or a catalog manifest.";
-
 const ONE_PAGE = "This is one page of a listing (it has a `nextCursor`): bring the tools of all pages into one `tools` array.";
 
 type Found =
   | { readonly kind: "members"; readonly members: readonly unknown[]; readonly server: string | undefined }
   | { readonly kind: "manifest"; readonly tools: Record<string, ToolDigests> };
 
-/** A sentence where it is none. A page of a listing is none: what stands on the other pages would read as removed. */
-function findTools(json: unknown): Found | string {
-  if (Array.isArray(json)) return { kind: "members", members: json, server: undefined };
-  if (!isJsonObject(json)) return EXPECTED;
-  const tools = json["tools"];
-  if (Array.isArray(tools)) {
-    const { server, nextCursor } = json;
-    if (typeof nextCursor === "string" && nextCursor !== "") return ONE_PAGE;
-    return { kind: "members", members: tools, server: typeof server === "string" ? server : undefined };
+/**
+ * A sentence where it is none. A page of a listing is none: what stands on the other pages would read as removed. `outer`: the server
+ * that the document around a result names.
+ */
+function findTools(json: unknown, outer?: string): Found | string {
+  if (Array.isArray(json)) return foundMembers(json, "", outer);
+  if (!isJsonObject(json)) return foreignFile(json);
+  const { tools, format, server, nextCursor } = json;
+  if (isJsonObject(tools) && typeof format === "string" && format.startsWith("catalog-manifest/"))
+    return foundManifest(tools, format);
+  const isListing = Array.isArray(tools);
+  if (!isListing && !isJsonObject(json["result"])) return foreignFile(json);
+  const wrong = wrongServer(server, "`server`");
+  if (wrong !== undefined) return wrong;
+  const named = typeof server === "string" ? server : outer;
+  if (!isListing) return findTools(json["result"], named);
+  // Cursors are texts; whatever else stands there, the server meant that there is more.
+  if (nextCursor !== undefined && nextCursor !== null && nextCursor !== "") return ONE_PAGE;
+  return foundMembers(tools, "tools", named);
+}
+
+function foundMembers(members: readonly unknown[], place: string, server: string | undefined): Found | string {
+  const foreign = foreignMembers(members);
+  if (foreign !== undefined) return foreign;
+  for (const [index, member] of members.entries()) {
+    const wrong = isJsonObject(member) ? wrongServer(member["server"], `\`${place}[${index}].server\``) : undefined;
+    if (wrong !== undefined) return wrong;
   }
-  const format = json["format"];
-  if (isJsonObject(tools) && typeof format === "string" && format.startsWith("catalog-manifest/")) {
-    if (format !== catalogManifestFormat.id)
-      return `It is of format ${format}, and this version of STEWARD reads ${catalogManifestFormat.id}.`;
-    const rows = Object.entries(tools).filter(([, row]) => isDigests(row));
-    return { kind: "manifest", tools: Object.fromEntries(rows) as unknown as Record<string, ToolDigests> };
+  return { kind: "members", members, server };
+}
+
+/** Whose tool it is decides what it is compared with: a guess would read as one tool removed and another added. */
+function wrongServer(server: JsonValue | undefined, where: string): string | undefined {
+  if (server === undefined || server === null || (typeof server === "string" && server !== "")) return undefined;
+  const came = server === "" ? "empty" : kindInWords(server);
+  return `${where} is ${came}: it has to be the label of the upstream, as a text, or be left out (then --label says whose the tools are).`;
+}
+
+/** An entry that cannot be read would read as a tool that was removed. */
+function foundManifest(tools: JsonObject, format: string): Found | string {
+  if (format !== catalogManifestFormat.id)
+    return `It is of format ${format}, and this version of STEWARD reads ${catalogManifestFormat.id}.`;
+  for (const [key, row] of Object.entries(tools)) {
+    const { label, name } = splitToolKey(key);
+    if (labelProblem(label) !== undefined || name === "")
+      return `\`tools["${escapeText(key)}"]\` is not the key of a tool, label/name: the manifest is damaged.`;
+    if (!isDigests(row))
+      return `\`tools["${escapeText(key)}"]\` has no digests (contract, text, document, each a text): the manifest is damaged.`;
   }
-  return isJsonObject(json["result"]) ? findTools(json["result"]) : EXPECTED;
+  return { kind: "manifest", tools: tools as unknown as Record<string, ToolDigests> };
 }
 
 function isDigests(row: unknown): boolean {
@@ -121,9 +151,9 @@ function readMembers(members: readonly unknown[], otherwise: string): CatalogFil
 }
 
 function takeServer(member: unknown, otherwise: string): { server: string; listed: unknown } {
-  if (!isJsonObject(member) || typeof member["server"] !== "string") return { server: otherwise, listed: member };
+  if (!isJsonObject(member) || member["server"] === undefined) return { server: otherwise, listed: member };
   const { server, ...listed }: JsonObject = member;
-  return { server: String(server), listed };
+  return { server: typeof server === "string" ? server : otherwise, listed };
 }
 
 /** Names that are labels keep themselves, whatever else the file has; the others are given what is left. */

@@ -9,7 +9,7 @@ import { toolKey, type ToolKey, type UpstreamLabel } from "../model/ids.js";
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import type { ListedTool, Tool, ToolDigests } from "../model/tool.js";
-import { effectiveAnnotations } from "./annotations.js";
+import { effectiveAnnotations, unreadAnnotations } from "./annotations.js";
 import { cleanText, escapeText, hasHiddenCharacters } from "./clean.js";
 import { documentDigest, toolDigests } from "./digest.js";
 import { repairInput, repairOutput } from "./repair.js";
@@ -70,7 +70,9 @@ export function toTool(label: UpstreamLabel, listed: ListedTool, digests?: ToolD
     for (const reference of lostReferences(schema))
       note("schema-reference", `${what} refers to ${escapeText(reference)}, which is not in it; that part is not checked.`);
   }
-  const title = clean(toolTitle(listed), "title", note);
+  for (const text of unreadAnnotations(listed)) note("annotation-left-out", `${text}.`);
+  const isTitled = listed["title"] !== undefined && listed["title"] !== null;
+  const title = clean(toolTitle(listed) ?? (isTitled ? listed["title"] : undefined), "title", note);
   const description = clean(listed["description"], "description", note);
   return {
     key,

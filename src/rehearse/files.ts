@@ -1,7 +1,8 @@
 /** Files that a rehearsal is given: read, unpacked, and refused by name where what they say could be taken for something else. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { escapeText } from "../catalog/clean.js";
 import { readCatalogFile } from "../catalog/files.js";
 import { labelProblem } from "../catalog/name.js";
 import { decodeText, parseJsonc, SyntaxMistake } from "../config/text.js";
@@ -13,6 +14,7 @@ import type { ListedTool, Tool } from "../model/tool.js";
 import { definitionsIn } from "../store/peek.js";
 import { places } from "../store/places.js";
 import { CliFault, EXIT } from "../surfaces/cli/access.js";
+import { kindOfBytes, kindOfText } from "./kinds.js";
 
 /** A packed catalog is unpacked up to this: the largest known one has 60 MB. */
 const UNPACKED_BYTES = 512 * 1024 * 1024;
@@ -29,17 +31,40 @@ export function isServersFile(json: JsonValue): boolean {
   return isJsonObject(json) && (isJsonObject(json["mcpServers"]) || isJsonObject(json["servers"]));
 }
 
-/** JSON (with comments) of a file, packed with gzip or not. Throws CliFault with the path and the way out. */
-export function readJson(cwd: string, path: string): JsonValue {
+export interface ReadJson {
+  readonly json: JsonValue;
+  /** What was read otherwise than it may have been meant. */
+  readonly problems: readonly Problem[];
+}
+
+/** JSON (with comments) of a file, packed with gzip or not. Throws CliFault with the path, what the file is instead, and the way out. */
+export function readJson(cwd: string, path: string): ReadJson {
   const bytes = unpacked(path, readBytes(cwd, path));
+  const foreign = kindOfBytes(bytes);
+  if (foreign !== undefined) throw new CliFault(`${path} ${foreign}.`, EXIT.usage);
+  const text = inWords(() => decodeText(bytes, path));
   try {
     // A tool that the daemon would leave out for its depth is left out here as well, not the file.
-    return parseJsonc(decodeText(bytes, path), JSON_LEVELS).value;
+    const { value, twice } = parseJsonc(text, JSON_LEVELS);
+    return { json: value, problems: twice.map((name) => writtenTwice(path, name)) };
   } catch (error) {
-    if (error instanceof SyntaxMistake) throw new CliFault(`${path}, ${error.message}.`, EXIT.usage);
-    if (error instanceof Fault) throw new CliFault(error.detail ?? error.message, EXIT.usage);
+    if (!(error instanceof SyntaxMistake)) throw error;
+    const kind = kindOfText(text);
+    throw new CliFault(kind === undefined ? `${path}, ${error.message}.` : `${path} ${kind}.`, EXIT.usage);
+  }
+}
+
+function inWords<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Fault) throw new CliFault(error.detail, EXIT.usage);
     throw error;
   }
+}
+
+function writtenTwice(path: string, name: string): Problem {
+  return { code: "name-twice", where: path, text: `${escapeText(name)} stands there twice; the later one counts.` };
 }
 
 function readBytes(cwd: string, path: string): Uint8Array {
@@ -47,9 +72,17 @@ function readBytes(cwd: string, path: string): Uint8Array {
     return readFileSync(resolve(cwd, path));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    const way = "give a catalog file, an mcpServers file or the number of a version";
-    throw new CliFault(`${path} cannot be read (${why}); ${way}.`, EXIT.usage);
+    throw new CliFault(`${path} cannot be read (${why}); ${wayFrom(cwd, path)}.`, EXIT.usage);
   }
+}
+
+/** From what is no file to what is meant. */
+function wayFrom(cwd: string, path: string): string {
+  const [, version] = /^v(?:ersion ?)?(\d+)$/i.exec(path) ?? [];
+  if (version !== undefined) return `a version of the home is given by its number alone: ${version}`;
+  if (existsSync(join(resolve(cwd, path), places.versions)))
+    return "it is a home: name it with --home and give the number of one of its versions, or a manifest in its catalog/versions";
+  return "give a catalog file or the number of a version, to `check` an mcpServers file as well";
 }
 
 function unpacked(path: string, bytes: Uint8Array): Uint8Array {
@@ -66,12 +99,12 @@ function unpacked(path: string, bytes: Uint8Array): Uint8Array {
 export async function readTools(
   cwd: string,
   path: string,
-  options: { readonly json?: JsonValue; readonly home: string; readonly label: string | undefined },
+  options: { readonly read?: ReadJson; readonly home: string; readonly label: string | undefined },
 ): Promise<ReadTools> {
   const { label, home } = options;
   const wrong = label === undefined ? undefined : labelProblem(label);
   if (wrong !== undefined) throw new CliFault(`--label ${label ?? ""}: ${wrong.text}`, EXIT.usage);
-  const json = options.json ?? readJson(cwd, path);
+  const { json, problems } = options.read ?? readJson(cwd, path);
   const isManifest = isJsonObject(json) && isJsonObject(json["tools"]);
   const documents = isManifest ? await documentsFor(json["tools"] ?? null, [ownHome(cwd, path), home]) : undefined;
   const read = readCatalogFile(json, {
@@ -84,7 +117,10 @@ export async function readTools(
   return {
     tools: read.tools,
     labels: read.labels,
-    problems: read.problems.map((problem) => ({ ...problem, where: problem.where === "" ? path : `${path}: ${problem.where}` })),
+    problems: [
+      ...problems,
+      ...read.problems.map((problem) => ({ ...problem, where: problem.where === "" ? path : `${path}: ${problem.where}` })),
+    ],
     isManifest,
   };
 }

@@ -176,7 +176,10 @@ describe("steward check", () => {
 
   it("names no version of the home that it has not", async () => {
     const said = await desk.run("check", "--against", "2");
-    expect([said.code, said.err]).toEqual([2, expect.stringMatching(/Version 2 is not kept: none is, since nothing was listed yet/)]);
+    expect([said.code, said.err]).toEqual([
+      2,
+      expect.stringMatching(/Version 2 is not kept: none is, since nothing was listed yet/),
+    ]);
     const drift = await desk.run("catalog", "drift", next);
     expect(drift.out).toMatch(/^what the skills were verified against → /);
   });
