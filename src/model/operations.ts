@@ -257,6 +257,11 @@ export interface StatedTakeover {
   readonly remarks: readonly string[];
   readonly held: readonly string[];
   readonly released: readonly string[];
+  /** Of skills that a corrected mapping bound: those that went back, to be bound anew, and what rests for it. */
+  readonly skills: TakenBack & {
+    /** Those whose text is a person's, or was edited since: it stays, and asks for a look. */
+    readonly marked: readonly string[];
+  };
 }
 /** A link after a person's word on it. */
 export interface JudgedLink extends LineageLink {

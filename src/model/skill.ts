@@ -68,6 +68,17 @@ export const lockFormat = defineFormat({
         approved: z.string().optional(),
         /** A person reverted the skill: digests of the folders that were left, and whether the person's choice still stands. */
         reverted: z.object({ left: z.array(z.string()), stands: z.boolean() }).optional(),
+        /** A mapping that the skill was bound by was corrected: to be looked at as long as the folder has the digest `of`. */
+        remapped: z
+          .object({
+            of: z.string(),
+            /** The tool whose arguments it may set wrongly. */
+            on: z.string(),
+            text: z.string(),
+            /** The library revision from which it is bound anew once it is unpinned. */
+            back: z.int().optional(),
+          })
+          .optional(),
       }),
     ),
   },
@@ -76,7 +87,7 @@ export type Lock = z.infer<typeof lockFormat.schema>;
 export type LockEntry = Lock["skills"][string];
 export type Provenance = LockEntry["provenance"];
 /** What a person said of a skill's bytes. */
-export type SkillMarks = Pick<LockEntry, "approved" | "reverted">;
+export type SkillMarks = Pick<LockEntry, "approved" | "reverted" | "remapped">;
 
 /** A skill folder as found: relative path → text. Always has `SKILL.md`. */
 export interface WrittenSkill {

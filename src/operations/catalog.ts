@@ -137,8 +137,14 @@ export async function judgeLineage(
 /** A person says what took over from tools that left, or corrects what a known takeover maps and fixes. */
 export async function stateTakeover(desk: Desk, input: TakeoverInput, caller: Caller): Promise<StatedTakeover> {
   const answer = await desk.steward.post({ kind: "takeover-stated", at: desk.clock.now(), by: caller.principal, ...input });
-  const { links, remarks } = answer as unknown as { links: string[]; remarks: string[] };
-  return { links: links.map((id) => findLink(desk.steward.world(), id)), remarks, ...weighedBy(answer) };
+  const { links, remarks, marked } = answer as unknown as { links: string[]; remarks: string[]; marked: string[] };
+  const world = desk.steward.world();
+  return {
+    links: links.map((id) => findLink(world, id)),
+    remarks,
+    ...weighedBy(answer),
+    skills: { ...takenBack(answer), marked },
+  };
 }
 
 /** A takeover that holds a tool keeps it from agents until somebody with the right to approve says otherwise, in whatever words. */

@@ -187,11 +187,14 @@ function lockEntry(
 
 /** A person's choice stands until other bytes do; what the person left stays left until it is taken up again. */
 function carriedMarks(before: LockEntry | undefined, digest: Digest): SkillMarks {
-  const approved = before?.approved === undefined ? {} : { approved: before.approved };
-  if (before?.reverted === undefined) return approved;
+  const kept = {
+    ...(before?.approved === undefined ? {} : { approved: before.approved }),
+    ...(before?.remapped?.of === digest ? { remapped: before.remapped } : {}),
+  };
+  if (before?.reverted === undefined) return kept;
   const left = before.reverted.left.filter((other) => other !== digest);
   const stands = before.reverted.stands && folderDigest(before.files) === digest;
-  return left.length === 0 && !stands ? approved : { ...approved, reverted: { left, stands } };
+  return left.length === 0 && !stands ? kept : { ...kept, reverted: { left, stands } };
 }
 
 function sortedRecord<Value>(entries: readonly (readonly [string, Value])[]): Record<string, Value> {

@@ -16,6 +16,7 @@ import { NAME_RULE, parseSkill } from "../skills/text.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
 import { dependants } from "./known.js";
+import { remapUnpinned } from "./remap.js";
 import { marksOfRevert, restingOf } from "./reverts.js";
 import { putRevision, type SkillWrite } from "./revise.js";
 import { waitsForWord } from "./standings.js";
@@ -178,6 +179,7 @@ export function applyWrites(
 export function decideSkillPinned(draft: Draft, event: Of<"skill-pinned">): void {
   requireSkill(draft.known, event.skill);
   put(draft, { kind: "pinned", skill: event.skill, pin: event.pinned ? { at: event.at, by: event.by } : undefined });
+  if (!event.pinned) remapUnpinned(draft, event.skill);
   // What can be done about a resting skill, and whether a known contract wakes it, is another thing now.
   settleStandings(draft, { skills: [event.skill] });
 }
@@ -215,6 +217,7 @@ export function decideSkillApproved(draft: Draft, event: Of<"skill-approved">): 
     marks: {
       approved: skill.digest,
       ...(entry?.reverted === undefined ? {} : { reverted: { ...entry.reverted, stands: false } }),
+      ...(entry?.remapped === undefined ? {} : { remapped: { ...entry.remapped, of: "" } }),
     },
   };
   letPass(draft, skill);

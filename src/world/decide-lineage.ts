@@ -119,12 +119,13 @@ export function decideLineageJudged(draft: Draft, event: Extract<Event, { kind: 
   const link = draft.known.lineage.get(event.link);
   if (link === undefined) throw new Fault("lineage-unknown", `There is no link ${event.link}; see the lineage of the catalog.`);
   const { confirmed: _confirmed, rejected: _rejected, ...rest } = link;
+  const bound = draft.known;
   const verdict = { by: event.by, at: event.at, how: "person" as const };
   put(draft, {
     kind: "lineage",
     links: [event.verdict === "confirm" ? { ...rest, confirmed: verdict } : { ...rest, rejected: verdict }],
   });
-  const back = event.verdict === "reject" ? rebindBack(draft.known, link, event.by) : [];
+  const back = event.verdict === "reject" ? rebindBack(bound, link, event.by) : [];
   const names = back.map(({ name }) => name);
   if (back.length > 0) applyWrites(draft, back, `rejection of the takeover ${link.id} by ${event.by}`);
   const before = draft.known.holds.held;

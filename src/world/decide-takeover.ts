@@ -14,7 +14,10 @@ import type { Tool } from "../model/tool.js";
 import { didYouMean } from "../retrieve/near-names.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
+import { dependants } from "./known.js";
 import { definitionOf } from "./open-links.js";
+import { remapSkills } from "./remap.js";
+import { restingOf } from "./reverts.js";
 import { weighLinks } from "./weigh-holds.js";
 import type { Known } from "./world.js";
 
@@ -33,10 +36,12 @@ export function decideTakeoverStated(draft: Draft, event: Stated): void {
   });
   refuseUnused(event, from);
   put(draft, { kind: "lineage", links });
+  const remapped = remapSkills(draft, before, links, event.by);
   const fresh = links.filter((link) => !before.lineage.has(link.id));
   const known = links.filter((link) => before.lineage.has(link.id));
   const weighed = new Set([...weighLinks(draft, fresh, true), ...weighLinks(draft, known)]);
-  settleStandings(draft, { tools: [...from.map((tool) => tool.key), ...weighed] });
+  const rewritten = [...remapped.back, ...remapped.marked];
+  settleStandings(draft, { tools: [...from.map((tool) => tool.key), ...weighed], skills: dependants(draft.known, rewritten) });
   if (weighed.size > 0) draft.effects.push({ kind: "announce-tools" });
   const wasHeld = (key: ToolKey): boolean => before.holds.held[key] !== undefined;
   draft.answer = {
@@ -44,6 +49,9 @@ export function decideTakeoverStated(draft: Draft, event: Stated): void {
     remarks: [...new Set(remarks)],
     held: [...weighed].filter((key) => !wasHeld(key)),
     released: [...weighed].filter(wasHeld),
+    changed: [...remapped.back],
+    marked: [...remapped.marked],
+    resting: restingOf(draft.known, dependants(draft.known, remapped.back)),
   };
   const text = `${event.by} states that ${to.map((tool) => tool.key).join(" and ")} took over from ${from.map((tool) => tool.key).join(" and ")}`;
   draft.effects.push({ kind: "log", level: "info", text, data: { links: links.map((link) => link.id) } });

@@ -3,6 +3,7 @@
  *
  * What a person reverted to stays until a person says otherwise; what was reverted away from is brought back by nothing mechanical.
  */
+import { takeover } from "../catalog/lineage.js";
 import type { SkillName, ToolKey } from "../model/ids.js";
 import type { LineageLink } from "../model/lineage.js";
 import type { ProposedEdit } from "../model/maintenance.js";
@@ -39,6 +40,11 @@ export function undoesRevert(known: Known, edit: ProposedEdit): boolean {
   return reverted.stands || reverted.left.includes(skillDigest(edit.files));
 }
 
+/** Whose bytes, as they are now, were bound by a mapping that was corrected since: what there is to look at. */
+export function markInForce(entry: LockEntry | undefined): LockEntry["remapped"] {
+  return entry?.remapped !== undefined && entry.remapped.of === folderDigest(entry.files) ? entry.remapped : undefined;
+}
+
 /** Of these skills, those that rest now and why. */
 export function restingOf(known: Known, names: Iterable<SkillName>): { skill: string; reason: string }[] {
   return [...new Set(names)].sort().flatMap((skill) => {
@@ -47,20 +53,35 @@ export function restingOf(known: Known, names: Iterable<SkillName>): { skill: st
   });
 }
 
+export interface Bound {
+  readonly name: SkillName;
+  readonly entry: LockEntry;
+  /** The last state that called the tool that left. */
+  readonly state: PastSkill;
+}
+
+/** Skills that call what stands in for the tool that left, and called that one before. */
+export function boundBy(known: Known, link: LineageLink): Bound[] {
+  const present = takeover(known.catalog, link.from as ToolKey, known.lineage.values())?.to ?? [];
+  const standIns = new Set<string>([...link.to, ...present]);
+  return (Object.entries(known.library.lock.skills) as [SkillName, LockEntry][]).flatMap(([name, entry]) => {
+    const calls = known.library.skills.get(name)?.contract.requires.map(({ tool }) => tool) ?? [];
+    if (calls.includes(link.from) || !calls.some((tool) => standIns.has(tool))) return [];
+    const state = known.past.get(name)?.find((past) => past.entry.verified[link.from as ToolKey] !== undefined);
+    return state === undefined ? [] : [{ name, entry, state }];
+  });
+}
+
 /**
  * Skills that maintenance bound to the successors of a takeover which a person now says is none: they go back to the last text that
- * called the old tool. Pinned skills and texts of a person or an import are not touched.
+ * called the old tool. Pinned skills and texts of a person or an import are not touched. `known`: the world before that word.
  */
 export function rebindBack(known: Known, link: LineageLink, by: string): SkillWrite[] {
-  const writes: SkillWrite[] = [];
-  for (const [name, entry] of Object.entries(known.library.lock.skills) as [SkillName, LockEntry][]) {
-    if (entry.provenance === "human" || entry.provenance === "import" || known.pinned.has(name)) continue;
-    const calls = (key: string): boolean =>
-      known.library.skills.get(name)?.contract.requires.some(({ tool }) => tool === key) === true;
-    if (calls(link.from) || !link.to.some(calls)) continue;
-    const state = known.past.get(name)?.find((past) => past.entry.verified[link.from as ToolKey] !== undefined);
-    if (state === undefined) continue;
-    writes.push({
+  const isMachines = ({ name, entry }: Bound): boolean =>
+    entry.provenance !== "human" && entry.provenance !== "import" && !known.pinned.has(name);
+  return boundBy(known, link)
+    .filter(isMachines)
+    .map(({ name, state }) => ({
       name,
       files: state.files,
       provenance: state.entry.provenance,
@@ -73,7 +94,5 @@ export function rebindBack(known: Known, link: LineageLink, by: string): SkillWr
         signature: `revert:${name}:${state.revision}`,
         by: "human",
       },
-    });
-  }
-  return writes;
+    }));
 }

@@ -16,9 +16,10 @@ import type { Requirement, Skill } from "../model/skill.js";
 import type { Standing, StandingReason } from "../model/standing.js";
 import type { Tool } from "../model/tool.js";
 import { speaksToModel } from "../skills/speaks.js";
+import { markInForce } from "./reverts.js";
 import { matcherOf, samplesFor, type PatternTally } from "./samples.js";
 import { servingOf } from "./upstream-skills.js";
-import { approveSkill, approveTool, followContract, followTakeover, inOrder, type Cause } from "./ways.js";
+import { approveSkill, approveTool, followContract, followTakeover, inOrder, lookAtMapping, type Cause } from "./ways.js";
 import { isOffered, type Known } from "./world.js";
 
 interface Judgement {
@@ -83,7 +84,7 @@ function judgeSkill(bench: Bench, skill: Skill, path: Set<SkillName>): Judgement
   // A cycle is refused when a skill is written; should one stand on disc all the same, it does not recurse for ever.
   if (path.has(skill.name)) return fine;
   path.add(skill.name);
-  const parts: Judgement[] = judgeServing(bench.known, skill);
+  const parts: Judgement[] = [...judgeServing(bench.known, skill), ...judgeMapping(bench.known, skill)];
   const groups = new Map<string, Judgement[]>();
   for (const requirement of skill.contract.requires) {
     const judged = judgeRequirement(bench, skill, requirement);
@@ -116,6 +117,15 @@ function judgeServing(known: Known, skill: Skill): Judgement[] {
   if (!taken.served) return rests("unserved", "breaking", `${label} does not serve it any more (${taken.uri}).`);
   if (taken.findings.length === 0 || taken.approved === taken.source) return [];
   return [waits(skill, on, taken.findings)];
+}
+
+/** A mapping that it was bound by was corrected, and nothing mechanical may follow that. */
+function judgeMapping(known: Known, skill: Skill): Judgement[] {
+  const mark = markInForce(known.library.lock.skills[skill.name]);
+  if (mark === undefined) return [];
+  const way = lookAtMapping(skill, mark.back !== undefined);
+  const reason: Cause = { on: mark.on, rule: "T3", level: "dangerous", text: mark.text, way, rests: false };
+  return [{ ...fine, level: "dangerous", needsReview: true, reasons: [reason] }];
 }
 
 /** Does the skill's own text, apart from its tools, wait for a person? */

@@ -25,6 +25,14 @@ export function approveSkill({ name }: Skill): string {
   return `\`steward skills approve ${name}\` if it may be used as it is`;
 }
 
+/** The text may set arguments as a mapping said that is not in force any more. */
+export function lookAtMapping({ name }: Skill, isPinned: boolean): string {
+  const change = isPinned
+    ? `\`steward skills unpin ${name}\` has it bound anew, with the next \`steward maintain\``
+    : `edit skills/${name}/SKILL.md`;
+  return `${change}, or \`steward skills approve ${name}\` if its text is right as it is`;
+}
+
 /** Something took over from a tool of the skill. */
 export function followTakeover(known: Known, skill: Skill, { links, to, level }: Succession): string | undefined {
   const own = untouched(known, skill);

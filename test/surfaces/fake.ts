@@ -385,7 +385,13 @@ export function fakeOperations(
       if (id !== link.id) throw new Fault("lineage-unknown", id);
       return { ...link, skills: { changed: [], resting: [] }, held: [], released: [] };
     },
-    stateTakeover: async () => ({ links: [link], remarks: [], held: [], released: [] }),
+    stateTakeover: async () => ({
+      links: [link],
+      remarks: [],
+      held: [],
+      released: [],
+      skills: { changed: [], resting: [], marked: [] },
+    }),
     sync: async (label?: string) => ({ version, results: [{ label: label ?? "shop", ok: true }] }),
     approveTool: async (input: { tool: string; dryRun?: boolean }) => ({
       tool: input.tool,

@@ -70,8 +70,27 @@ async function stateTakeover(verbs: Verbs, tool: string | undefined, to: string[
       printMapping(verbs, link);
     }
     for (const remark of textsOf(answer["remarks"])) print.line({ text: remark, colour: "yellow" });
+    printRemapped(verbs, objectOf(answer["skills"]));
     printWeighed(verbs, answer);
   });
+}
+
+/** Skills that the former mapping bound. */
+function printRemapped({ ports: { print } }: Verbs, skills: JsonObject): void {
+  const [back, marked] = [textsOf(skills["changed"]), textsOf(skills["marked"])];
+  if (back.length > 0)
+    print.line(
+      { text: `Bound by the former mapping, and resting until they are bound anew: ${back.join(", ")}. `, colour: "yellow" },
+      "`steward maintain` binds them.",
+    );
+  if (marked.length > 0)
+    print.line(
+      {
+        text: `May set arguments as they were mapped before, and are yours to look at: ${marked.join(", ")}. `,
+        colour: "yellow",
+      },
+      "`steward graph why <skill>` says what can be done.",
+    );
 }
 
 function readPair<Value>(flag: string, entry: string, read: (text: string, entry: string) => Value): [string, Value] {

@@ -158,6 +158,9 @@ export const statedTakeover = z.object({
     .describe("Parameters that nothing fills or that go nowhere, links that are not followed any more."),
   held: z.array(z.string()).describe("Tools that wait for a person's approval because of it."),
   released: z.array(z.string()),
+  skills: z
+    .object({ ...takenBack, marked: z.array(z.string()).describe("Their text stays, and a person is asked to look.") })
+    .describe("Skills that a corrected mapping bound: `changed` went back to the old tool, and are bound anew by maintenance."),
 });
 export const links = z.array(lineageLinkSchema);
 export const synced = z.object({

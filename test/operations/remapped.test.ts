@@ -1,0 +1,237 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { House } from "../../src/compose.js";
+import type { JsonObject } from "../../src/model/json.js";
+import { openDesk } from "../surfaces/cli/stand.js";
+import { closeHouses, list, makeHome, openHouse, person, tool } from "../house.js";
+
+afterEach(closeHouses);
+
+const cancel = tool("cancel_order", {
+  description: "Cancels an order.",
+  required: ["order_id"],
+  optional: ["reason", "dry"],
+  writes: true,
+});
+const annul = tool("annul", { description: "Zaps it.", required: ["ref"], optional: ["note", "mode"], writes: true });
+const stays = tool("list_orders", { description: "Lists orders." });
+
+const LEARNT = "atomic-cancel-order";
+const WRONG = { order_id: "note", reason: "ref" };
+const RIGHT = { order_id: "ref", reason: "note" };
+
+const state = (house: House, input: JsonObject) =>
+  house.operations.stateTakeover({ from: ["cancel_order"], to: ["annul"], ...input } as never, person);
+const run = (house: House, accept: string[] = []) =>
+  house.operations.maintain({ mode: "incremental", dryRun: false, accept }, person);
+const learnt = (house: House) => house.operations.skill(LEARNT, person);
+const textOf = async (house: House): Promise<string> => (await learnt(house)).files["SKILL.md"] ?? "";
+const standingOf = async (house: House) => (await learnt(house)).standing;
+
+/** A learnt skill whose tool left, bound by a mapping that a person stated and that is wrong. */
+async function boundWrongly(
+  options: { mapping?: JsonObject; steward?: JsonObject } = {},
+): Promise<{ house: House; home: string }> {
+  const home = makeHome(["shop"], options.steward ?? {});
+  const house = await openHouse(home);
+  await list(house, "shop", [cancel, stays]);
+  const runs = [1, 2].map((n) => ({
+    source: `run ${n}`,
+    task: `Please stop the frobnication of parcel ${n}`,
+    calls: [{ name: "shop/cancel_order", args: { order_id: `ORDER-${n}00`, reason: "late" }, result: { ok: true } }],
+    outcome: { outcome: "success", trust: "state" } as const,
+  }));
+  await house.operations.importEpisodes({ episodes: runs }, person);
+  await run(house);
+  await list(house, "shop", [annul, stays]);
+  await state(house, options.mapping ?? { params: WRONG });
+  expect((await run(house)).applied.map(({ skill }) => skill)).toContain(LEARNT);
+  expect((await standingOf(house)).standing).toBe("active");
+  return { house, home };
+}
+
+/** The successor is renamed, and that is followed. */
+async function renamed(house: House): Promise<void> {
+  await list(house, "shop", [{ ...annul, name: "annul_it" }, stays]);
+  const link = (await house.operations.lineage()).find(({ from }) => from === "shop/annul");
+  await house.operations.judgeLineage(link?.id ?? "", "confirm", person);
+  await run(house);
+}
+
+describe("a corrected mapping of a takeover", () => {
+  it("takes the skills that were bound by it back, so that none is active with it, and maintenance binds them anew", async () => {
+    const { house } = await boundWrongly();
+    expect(await textOf(house)).toContain("`shop/annul` with note from order_id in the request and ref from reason");
+    const answer = await state(house, { params: RIGHT });
+    expect(answer.skills).toMatchObject({ changed: [LEARNT], marked: [], resting: [{ skill: LEARNT }] });
+    const standing = await standingOf(house);
+    expect([standing.standing, standing.reasons[0]?.rule]).toEqual(["inactive", "T3"]);
+    const { body: view } = await house.operations.startTask({ task: "stop the frobnication of a parcel" }, person);
+    expect((view.skills ?? []).map(({ name }) => name)).not.toContain(LEARNT);
+
+    const report = await run(house);
+    expect(report.applied.map(({ skill }) => skill)).toContain(LEARNT);
+    expect(await textOf(house)).toContain("`shop/annul` with ref from order_id in the request and note from reason");
+    expect((await standingOf(house)).standing).toBe("active");
+    // Nothing is left to do, and nothing brings the wrong text back.
+    expect((await run(house)).applied).toEqual([]);
+    await list(house, "shop", [annul, stays, tool("other")]);
+    expect(await textOf(house)).toContain("ref from order_id");
+  });
+
+  it("shows in the history, and can be reverted like any other revision", async () => {
+    const { house } = await boundWrongly();
+    const before = house.steward.world().library.revision;
+    await state(house, { params: RIGHT });
+    await run(house);
+    const history = await house.operations.skillHistory(LEARNT);
+    const causes = history.map(({ edit }) => edit?.cause ?? "");
+    expect(causes.filter((cause) => cause.includes("local corrected what shop/cancel_order maps to shop/annul"))).toHaveLength(1);
+    await house.operations.revert({ to: before, skill: LEARNT }, person);
+    expect(await textOf(house)).toContain("note from order_id");
+    // The person's choice is not undone by a run.
+    expect((await run(house)).applied).toEqual([]);
+    expect(await textOf(house)).toContain("note from order_id");
+  });
+
+  it("may be of what is fixed alone, more than once, and of a tool that was renamed since", async () => {
+    const { house } = await boundWrongly({ mapping: { params: RIGHT, fixed: { mode: "quick" } } });
+    expect(await textOf(house)).toContain('mode = "quick"');
+    expect((await state(house, { fixed: { mode: "slow" } })).skills.changed).toContain(LEARNT);
+    await run(house);
+    expect(await textOf(house)).toContain('mode = "slow"');
+    await renamed(house);
+    expect(await textOf(house)).toContain("`shop/annul_it`");
+    expect((await state(house, { fixed: {} })).skills.changed).toContain(LEARNT);
+    await run(house);
+    expect(await textOf(house)).toContain("`shop/annul_it` with ref from order_id");
+    expect(await textOf(house)).not.toContain("mode =");
+  });
+
+  it("survives a restart between the correction and the run", async () => {
+    const { house, home } = await boundWrongly();
+    await state(house, { params: RIGHT });
+    await house.stop();
+    const again = await openHouse(home);
+    await list(again, "shop", [annul, stays]);
+    expect((await standingOf(again)).standing).toBe("inactive");
+    await run(again);
+    expect(await textOf(again)).toContain("ref from order_id");
+  });
+
+  it("leaves a skill alone whose text it does not change", async () => {
+    const { house } = await boundWrongly({ mapping: { params: { ...RIGHT, dry: "mode" } } });
+    const before = house.steward.world().library.lock.skills[LEARNT];
+    const answer = await state(house, { params: { dry: null } });
+    expect(answer.links[0]?.params).toEqual(RIGHT);
+    expect([answer.skills.changed, answer.skills.marked].flat()).not.toContain(LEARNT);
+    expect(house.steward.world().library.lock.skills[LEARNT]).toEqual(before);
+  });
+
+  it("says on the command line what went back and how it is bound anew", async () => {
+    const { house, home } = await boundWrongly();
+    await house.stop();
+    const desk = await openDesk();
+    const add = ["catalog", "lineage", "add", "cancel_order", "annul", "--map", "order_id=ref", "--map", "reason=note"];
+    const said = await desk.run(...add, "--home", home);
+    expect([said.code, said.out]).toEqual([
+      0,
+      expect.stringMatching(/resting until they are bound anew: atomic-cancel-order\. `steward maintain` binds them\./),
+    ]);
+    expect((await desk.run("maintain", "--home", home)).code).toBe(0);
+    expect((await desk.run("skills", "show", LEARNT, "--home", home)).out).toContain("ref from order_id");
+    expect((await desk.run(...add, "--home", home)).out).not.toContain("former mapping");
+    desk.drop();
+  });
+
+  it("of which no exact edit is known leaves the skill at rest and says why", async () => {
+    const { house } = await boundWrongly();
+    const answer = await state(house, { params: { order_id: null, reason: "note" } });
+    expect(answer.skills.changed.concat(answer.skills.marked)).toEqual([LEARNT]);
+    const { standing, needsReview } = await standingOf(house);
+    expect(standing === "inactive" || needsReview).toBe(true);
+  });
+});
+
+describe("a skill whose text is a person's, when the mapping that it was bound by is corrected", () => {
+  it("stays as it is where it is pinned, asks for a look, and is bound anew once it is unpinned", async () => {
+    const { house, home } = await boundWrongly();
+    await house.operations.pinSkill(LEARNT, true, person);
+    const text = await textOf(house);
+    expect((await state(house, { params: RIGHT })).skills).toMatchObject({ changed: [], marked: [LEARNT] });
+    expect(await textOf(house)).toBe(text);
+    const standing = await standingOf(house);
+    expect([standing.standing, standing.needsReview]).toEqual(["active", true]);
+    expect(standing.reasons[0]).toMatchObject({ rule: "T3", way: expect.stringContaining(`skills unpin ${LEARNT}`) });
+    await run(house);
+    expect(await textOf(house)).toBe(text);
+    await house.stop();
+    const again = await openHouse(home);
+    await list(again, "shop", [annul, stays]);
+    expect((await standingOf(again)).needsReview).toBe(true);
+    await again.operations.pinSkill(LEARNT, false, person);
+    expect((await standingOf(again)).standing).toBe("inactive");
+    await run(again);
+    expect(await textOf(again)).toContain("ref from order_id");
+    expect((await standingOf(again)).needsReview).toBe(false);
+  });
+
+  it("stops asking once a person approves it as it is", async () => {
+    const { house } = await boundWrongly();
+    await house.operations.pinSkill(LEARNT, true, person);
+    await state(house, { params: RIGHT });
+    await house.operations.approveSkill(LEARNT, person);
+    expect(await standingOf(house)).toMatchObject({ standing: "active", needsReview: false, reasons: [] });
+    await house.operations.pinSkill(LEARNT, false, person);
+    expect(await standingOf(house)).toMatchObject({ standing: "active", needsReview: false });
+    // Another correction asks again.
+    await house.operations.pinSkill(LEARNT, true, person);
+    await state(house, { params: { order_id: "mode", reason: "ref" } });
+    expect((await standingOf(house)).needsReview).toBe(true);
+  });
+
+  it("stays where it was edited by hand or gone back to, and asks for a look until it is edited again", async () => {
+    for (const choose of [
+      async (house: House, home: string): Promise<House> => {
+        await house.stop();
+        const path = join(home, "skills", LEARNT, "SKILL.md");
+        writeFileSync(path, `${readFileSync(path, "utf8")}\nAsk whoever is on duty first.\n`);
+        return await openHouse(home);
+      },
+      async (house: House): Promise<House> => {
+        const bound = house.steward.world().library.revision;
+        await state(house, { params: RIGHT });
+        await run(house);
+        await house.operations.revert({ to: bound, skill: LEARNT }, person);
+        await state(house, { params: { order_id: "mode", reason: "ref" } });
+        return house;
+      },
+    ]) {
+      const { house: first, home } = await boundWrongly();
+      const house = await choose(first, home);
+      const text = await textOf(house);
+      if (text.includes("on duty")) await state(house, { params: RIGHT });
+      await run(house);
+      expect(await textOf(house)).toBe(text);
+      expect(await standingOf(house)).toMatchObject({ standing: "active", needsReview: true });
+      const path = join(home, "skills", LEARNT, "SKILL.md");
+      await house.stop();
+      writeFileSync(path, readFileSync(path, "utf8").replace("note from order_id", "mode from order_id"));
+      const again = await openHouse(home);
+      await list(again, "shop", [annul, stays]);
+      expect((await standingOf(again)).reasons.filter(({ rule }) => rule === "T3")).toEqual([]);
+      await again.stop();
+    }
+  });
+});
+
+it("a rejected takeover takes a skill back also where what took over was renamed since", async () => {
+  const { house } = await boundWrongly();
+  await renamed(house);
+  expect(await textOf(house)).toContain("`shop/annul_it`");
+  const link = (await house.operations.lineage()).find(({ from }) => from === "shop/cancel_order");
+  const judged = await house.operations.judgeLineage(link?.id ?? "", "reject", person);
+  expect(judged.skills.changed).toEqual([LEARNT]);
+  expect(await textOf(house)).toContain("`shop/cancel_order`");
+});
