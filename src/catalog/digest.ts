@@ -14,9 +14,10 @@ import { normaliseSchema } from "./normalise.js";
 import { repairInput, repairOutput } from "./repair.js";
 import { toolTexts, type FieldTexts } from "./texts.js";
 
-export function toolDigests(listed: ListedTool): ToolDigests {
+/** `onExhausted` hears of a schema that takes more work than any real one: its contract is then what was written. */
+export function toolDigests(listed: ListedTool, onExhausted?: () => void): ToolDigests {
   return {
-    contract: sha256(canonicalJson(toolContract(listed))),
+    contract: sha256(canonicalJson(toolContract(listed, onExhausted))),
     text: sha256(canonicalJson(toolText(listed))),
     document: documentDigest(listed),
   };
@@ -27,12 +28,12 @@ export function documentDigest(listed: ListedTool): Digest {
 }
 
 /** What `contract/1` hashes: normalised schemas and effective annotations. A schema that could not be used counts as absent. */
-export function toolContract(listed: ListedTool): JsonObject {
+export function toolContract(listed: ListedTool, onExhausted?: () => void): JsonObject {
   const output = repairOutput(listed["outputSchema"]).schema;
   const effective = effectiveAnnotations(listed);
   return {
-    inputSchema: normaliseSchema(repairInput(listed["inputSchema"]).contract),
-    ...(output === undefined ? {} : { outputSchema: normaliseSchema(output) }),
+    inputSchema: normaliseSchema(repairInput(listed["inputSchema"]).contract, onExhausted),
+    ...(output === undefined ? {} : { outputSchema: normaliseSchema(output, onExhausted) }),
     annotations: {
       readOnlyHint: effective.readOnly,
       destructiveHint: effective.destructive,

@@ -6,7 +6,7 @@
  * Never: throws because of what an upstream wrote; compiles a schema; alters the stored document.
  */
 import { toolKey, type ToolKey, type UpstreamLabel } from "../model/ids.js";
-import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
+import { isDeeperThan, isJsonObject, isLargerThan, type JsonObject, type JsonValue } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import type { ListedTool, Tool, ToolDigests } from "../model/tool.js";
 import { effectiveAnnotations, unreadAnnotations } from "./annotations.js";
@@ -18,6 +18,10 @@ import { toolTitle } from "./texts.js";
 
 /** A definition nested deeper than this is refused: no real one passes 40, and every walk over schemas is recursive. */
 const DEPTH_LIMIT = 200;
+/** A definition of more characters is refused: the largest of 53,000 real ones has 82,000. */
+const SIZE_LIMIT = 500_000;
+/** Of a tool whose schemas take more work than any real ones do. */
+const TOO_INVOLVED = "tool-too-involved";
 
 /**
  * Reads a complete listing. Problems are about members that were refused (`tool-…`) or repaired (`schema-…`, `text-…`); the order
@@ -49,8 +53,9 @@ export function readListing(
     }
     const before = known?.get(key);
     const tool = before !== undefined && before.digests.document === documentDigest(listed) ? before : toTool(label, listed);
-    tools.set(key, tool);
-    problems.push(...tool.problems);
+    const tooInvolved = tool.problems.find((problem) => problem.code === TOO_INVOLVED);
+    if (tooInvolved === undefined) tools.set(key, tool);
+    problems.push(...(tooInvolved === undefined ? tool.problems : [tooInvolved]));
   });
   return { tools: [...tools.values()], problems };
 }
@@ -70,6 +75,11 @@ export function toTool(label: UpstreamLabel, listed: ListedTool, digests?: ToolD
     for (const reference of lostReferences(schema))
       note("schema-reference", `${what} refers to ${escapeText(reference)}, which is not in it; that part is not checked.`);
   }
+  const own =
+    digests ??
+    toolDigests(listed, () =>
+      note(TOO_INVOLVED, "Its schemas lead too deep or too far when their references are followed; the tool is left out."),
+    );
   for (const text of unreadAnnotations(listed)) note("annotation-left-out", `${text}.`);
   const isTitled = listed["title"] !== undefined && listed["title"] !== null;
   const title = clean(toolTitle(listed) ?? (isTitled ? listed["title"] : undefined), "title", note);
@@ -84,7 +94,7 @@ export function toTool(label: UpstreamLabel, listed: ListedTool, digests?: ToolD
     inputSchema: input.schema ?? { type: "object" },
     outputSchema: output.schema,
     annotations: effectiveAnnotations(listed),
-    digests: digests ?? toolDigests(listed),
+    digests: own,
     problems,
   };
 }
@@ -120,6 +130,12 @@ function refuse(label: UpstreamLabel, member: unknown, index: number): Problem |
       code: "tool-too-deep",
       where,
       text: `Its definition is nested deeper than ${DEPTH_LIMIT} levels; the tool is left out.`,
+    };
+  if (isLargerThan(member, SIZE_LIMIT))
+    return {
+      code: "tool-too-large",
+      where,
+      text: `Its definition has more than ${SIZE_LIMIT} characters; the tool is left out.`,
     };
   const input = repairInput(member["inputSchema"]);
   if (input.schema === undefined)

@@ -7,6 +7,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../model/json.js";
 import type { ListedTool } from "../model/tool.js";
+import { LEVEL_LIMIT } from "./schema/effort.js";
 import { referencesOf, resolveReference, resourceOf } from "./schema/refs.js";
 
 /** Every field of a schema with its descriptions, sorted; none for a field that has no text. `` = the schema itself. */
@@ -47,7 +48,7 @@ export function schemaTexts(schema: JsonValue | undefined): FieldTexts {
   const seen = new Set<JsonObject>();
   let visits = 0;
   const visit = (value: JsonValue | undefined, field: string, parent: JsonValue): void => {
-    if (!isJsonObject(value) || open.has(value) || (visits > VISIT_LIMIT && seen.has(value))) return;
+    if (!isJsonObject(value) || open.has(value) || open.size >= LEVEL_LIMIT || (visits > VISIT_LIMIT && seen.has(value))) return;
     visits += 1;
     open.add(value);
     seen.add(value);

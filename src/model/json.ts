@@ -29,6 +29,23 @@ export function kindInWords(value: unknown): string {
   return typeof value === "string" ? "a text" : typeof value === "number" ? "a number" : "an object";
 }
 
+/** True where the value has more characters than that, as it would be written; found out without writing it. Not for what may be too deep. */
+export function isLargerThan(value: unknown, characters: number): boolean {
+  let left = characters;
+  const isSpent = (inner: unknown): boolean => {
+    left -= typeof inner === "string" ? inner.length + 3 : 2;
+    if (left < 0) return true;
+    if (Array.isArray(inner)) return inner.some(isSpent);
+    if (typeof inner !== "object" || inner === null) return false;
+    for (const key in inner) {
+      left -= key.length + 3;
+      if (left < 0 || isSpent((inner as Record<string, unknown>)[key])) return true;
+    }
+    return false;
+  };
+  return isSpent(value);
+}
+
 /** True where objects and lists stand in each other more than `levels` deep. It goes no deeper than that itself, so that it can guard what does. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;

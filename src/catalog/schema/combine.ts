@@ -325,9 +325,13 @@ function toldApart(x: Branch, y: Branch): boolean {
   return false;
 }
 
+/** Branches that are laid side by side; of more, some are taken to share a value. */
+const EXCLUSIVE_LIMIT = 256;
+
 /** True where `oneOf` says more than `anyOf`: two branches may share a value. Decided when asked, since it looks into properties. */
 export function isExclusive(node: Node): boolean {
   if (!node.oneOf) return false;
+  if (node.branches.length > EXCLUSIVE_LIMIT) return true;
   for (let i = 0; i < node.branches.length; i += 1) {
     for (let j = i + 1; j < node.branches.length; j += 1) {
       const x = node.branches[i];

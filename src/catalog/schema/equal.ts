@@ -8,6 +8,7 @@
 import { canonicalJson } from "../canonical.js";
 import type { JsonValue } from "../../model/json.js";
 import { isExclusive } from "./combine.js";
+import type { Effort } from "./effort.js";
 import { tellingProperties, tellingSlot, type Branch, type Node, type Opaque, type Slot } from "./node.js";
 
 export interface Equality {
@@ -21,8 +22,8 @@ export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): bo
   return a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b);
 }
 
-/** Remembers what was found equal for as long as it lives: one per comparison of two documents. */
-export function equality(): Equality {
+/** Remembers what was found equal for as long as it lives: one per comparison of two documents. Throws Exhausted. */
+export function equality({ spend, within }: Effort): Equality {
   const known = new Map<Node, Map<Node, boolean>>();
   /** Pairs assumed equal since the outermost comparison began, in order. */
   const trail: [Node, Node][] = [];
@@ -31,12 +32,13 @@ export function equality(): Equality {
     if (a === b) return true;
     const before = known.get(a)?.get(b);
     if (before !== undefined) return before;
+    spend(1);
     const mark = trail.length;
     remember(a, b, true);
     trail.push([a, b]);
     const equal =
       sameJson(a.fallback, b.fallback) &&
-      sameUnion(a.branches, b.branches) &&
+      within(() => sameUnion(a.branches, b.branches)) &&
       (a.oneOf || b.oneOf ? isExclusive(a) === isExclusive(b) : true);
     if (!equal) {
       // What was found equal on the strength of this assumption is not known any more.
@@ -79,6 +81,7 @@ export function equality(): Equality {
 
   const branches = (x: Branch, y: Branch): boolean => {
     if (x === y) return true;
+    spend(1);
     if (x.kind !== y.kind || x.integer !== y.integer || x.unique !== y.unique) return false;
     if (plainKey(x) !== plainKey(y)) return false;
     if ((x.prefix?.length ?? 0) !== (y.prefix?.length ?? 0)) return false;

@@ -9,6 +9,7 @@
 import { canonicalJson, sha256 } from "../canonical.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../model/json.js";
 import { isExclusive } from "./combine.js";
+import { effort, Exhausted, LEVEL_LIMIT, type Effort } from "./effort.js";
 import { isAny, isImplied, isNever, KINDS, tellingProperties, tellingSlot } from "./node.js";
 import type { Branch, Node, Slot } from "./node.js";
 import { pointerToken } from "./refs.js";
@@ -16,39 +17,61 @@ import { pointerToken } from "./refs.js";
 /** Places written out at most before repeated ones are referred to. */
 const WRITTEN_OUT_LIMIT = 20_000;
 
+/** Characters of a branch's key that count as one step. */
+const KEY_CHARACTERS = 100;
+
 /** How a place inside a node is written; `path` = keys from the node to it. */
 type WriteSlot = (slot: Slot, path: readonly string[]) => JsonValue;
 
-/** The normal form of the schema at this place. */
+/** The normal form of the schema at this place. Throws Exhausted. */
 export function printSlot(slot: Slot): JsonValue {
-  return writeTree(slot) ?? writeGraph(slot);
+  const work = effort();
+  return writeTree(slot, WRITTEN_OUT_LIMIT, work).value ?? writeGraph(slot, work);
 }
 
-/** undefined: recursive, or too large to be written out. */
-function writeTree(root: Slot): JsonValue | undefined {
+/** The same, unless it would have more than so many places: then undefined, found out without writing it. */
+export function printWithin(slot: Slot, places: number): JsonValue | undefined {
+  const work = effort();
+  try {
+    const { value, isLarge } = writeTree(slot, places, work);
+    return value ?? (isLarge || reachable(slot, places) === undefined ? undefined : writeGraph(slot, work));
+  } catch (error) {
+    if (!(error instanceof Exhausted)) throw error;
+    return undefined;
+  }
+}
+
+interface Tree {
+  /** undefined: recursive, or too large to be written out. */
+  readonly value: JsonValue | undefined;
+  readonly isLarge: boolean;
+}
+
+function writeTree(root: Slot, limit: number, work: Effort): Tree {
   const open = new Set<Node>();
   let written = 0;
-  let endless = false;
+  let [isRecursive, isLarge] = [false, false];
   const write = (slot: Slot): JsonValue => {
     const node = slot.force();
     written += 1;
-    if (open.has(node) || written > WRITTEN_OUT_LIMIT) endless = true;
-    if (endless) return null;
+    if (open.has(node)) isRecursive = true;
+    if (written > limit || open.size > LEVEL_LIMIT) isLarge = true;
+    if (isRecursive || isLarge) return null;
     open.add(node);
-    const value = writeNode(node, write);
+    const value = writeNode(node, write, work);
     open.delete(node);
     return value;
   };
   const value = write(root);
-  return endless ? undefined : value;
+  return { value: isRecursive || isLarge ? undefined : value, isLarge };
 }
 
 /**
  * A schema with cycles. Places are put into classes by what they accept (refined until the number of classes stands still, so an
  * unrolled recursion equals a rolled one); the first place of a class is written out, later ones refer to it.
  */
-function writeGraph(root: Slot): JsonValue {
-  const classes = classify(root);
+function writeGraph(root: Slot, work: Effort): JsonValue {
+  const classes = classify(root, work);
   const classOf = (slot: Slot): string => classes.get(slot.force()) ?? "";
   const first = new Map<string, string>();
   const write = (slot: Slot, pointer: string): JsonValue => {
@@ -58,20 +81,21 @@ function writeGraph(root: Slot): JsonValue {
     if (there !== undefined && hasPlaces(node)) return { $ref: there };
     first.set(name, pointer);
     const inside: WriteSlot = (inner, path) => write(inner, `${pointer}/${path.map(pointerToken).join("/")}`);
-    return writeNode(node, inside, (branch) => canonicalJson(writeBranch(branch, classOf)));
+    return work.within(() => writeNode(node, inside, work, (branch) => canonicalJson(writeBranch(branch, classOf))));
   };
   return write(root, "#");
 }
 
-function classify(root: Slot): ReadonlyMap<Node, string> {
-  const nodes = reachable(root);
+function classify(root: Slot, work: Effort): ReadonlyMap<Node, string> {
+  const nodes = reachable(root) ?? [];
   let labels = new Map<Node, string>(nodes.map((node) => [node, ""]));
   let count = 1;
   for (;;) {
     const previous = labels;
     const labelOf = (slot: Slot): string => previous.get(slot.force()) ?? "";
     const next = new Map<Node, string>();
-    for (const node of nodes) next.set(node, sha256(canonicalJson(writeNode(node, labelOf))));
+    work.spend(nodes.length);
+    for (const node of nodes) next.set(node, sha256(canonicalJson(writeNode(node, labelOf, work))));
     const seen = new Set(next.values()).size;
     labels = next;
     if (seen === count) return labels;
@@ -79,13 +103,15 @@ function classify(root: Slot): ReadonlyMap<Node, string> {
   }
 }
 
-function reachable(root: Slot): Node[] {
+/** All nodes from here on; undefined where there are more than `most`. */
+function reachable(root: Slot, most = Number.POSITIVE_INFINITY): Node[] | undefined {
   const found = new Set<Node>();
   const waiting: Slot[] = [root];
   for (let slot = waiting.pop(); slot !== undefined; slot = waiting.pop()) {
     const node = slot.force();
     if (found.has(node)) continue;
     found.add(node);
+    if (found.size > most) return undefined;
     for (const branch of node.branches) for (const inner of slotsOf(branch)) waiting.push(inner);
   }
   return [...found];
@@ -110,13 +136,13 @@ function hasPlaces(node: Node): boolean {
  * One node. Branches are sorted by how they are written; where writing one depends on what was written before, `sortKey` gives the
  * key of a branch instead.
  */
-function writeNode(node: Node, write: WriteSlot, sortKey?: (branch: Branch) => string): JsonValue {
+function writeNode(node: Node, write: WriteSlot, work: Effort, sortKey?: (branch: Branch) => string): JsonValue {
   if (isNever(node)) return false;
   const fallback: JsonObject = node.fallback === undefined ? {} : { default: node.fallback };
   if (isAny(node)) return fallback;
   const single = node.branches[0];
   if (node.branches.length === 1 && single !== undefined) return { ...writeBranch(single, write), ...fallback };
-  const entries = distinctBranches(node, write, sortKey);
+  const entries = distinctBranches(node, write, work, sortKey);
   const only = entries[0];
   if (entries.length === 1 && only !== undefined) return { ...(only.written ?? writeBranch(only.branch, write)), ...fallback };
   if (canLeaveTypeOut(entries.map((entry) => entry.branch))) {
@@ -137,11 +163,14 @@ interface Entry {
 }
 
 /** Each branch once, in the order of its key. */
-function distinctBranches(node: Node, write: WriteSlot, sortKey: ((branch: Branch) => string) | undefined): Entry[] {
+function distinctBranches(node: Node, write: WriteSlot, work: Effort, sortKey?: (branch: Branch) => string): Entry[] {
   const byKey = new Map<string, Entry>();
   for (const branch of node.branches) {
     const written = sortKey === undefined ? writeBranch(branch, write) : undefined;
-    byKey.set(sortKey === undefined ? canonicalJson(written ?? {}) : sortKey(branch), { branch, written });
+    const key = sortKey === undefined ? canonicalJson(written ?? {}) : sortKey(branch);
+    // Unions in unions are spelt once on each level.
+    work.spend(key.length / KEY_CHARACTERS);
+    byKey.set(key, { branch, written });
   }
   return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
 }

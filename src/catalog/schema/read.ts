@@ -8,6 +8,7 @@
 import { canonicalJson, sha256 } from "../canonical.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../model/json.js";
 import { joinNodes, makeNode, meetNodes } from "./combine.js";
+import { LEVEL_LIMIT } from "./effort.js";
 import { readKeywords } from "./keywords.js";
 import { ANY, ANY_SLOT, isAny, KINDS, NEVER, NEVER_SLOT, PLAIN } from "./node.js";
 import type { Branch, Node, Opaque, Slot } from "./node.js";
@@ -80,7 +81,7 @@ class Reader {
       return undefined;
     }
     this.count += 1;
-    if (this.count > NODE_LIMIT) return opaqueNode("$large", sha256(canonicalJson(schema)));
+    if (this.count > NODE_LIMIT || this.open.length >= LEVEL_LIMIT) return opaqueNode("$large", sha256(canonicalJson(schema)));
     this.open.push(schema);
     const node = this.readObject(schema, resource);
     this.open.pop();

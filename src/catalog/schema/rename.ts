@@ -20,9 +20,10 @@ export function findRenames(left: readonly Member[], came: readonly Member[]): (
   const pairs: { from: Member; to: Member; score: number }[] = [];
   // Where very many left and came, only a name in another spelling is looked for.
   if (left.length * came.length > PAIR_LIMIT) return respelt(left, came);
+  const said = remembering(words);
   for (const from of left) {
     for (const to of came) {
-      const score = likeness(from, to, left.length === 1 && came.length === 1);
+      const score = likeness(from, to, said, left.length === 1 && came.length === 1);
       if (score >= RENAME_AT_LEAST) pairs.push({ from, to, score });
     }
   }
@@ -40,6 +41,16 @@ export function findRenames(left: readonly Member[], came: readonly Member[]): (
     found.push([from, to]);
   }
   return found;
+}
+
+/** Each member is laid beside all others, and its description may be long. */
+function remembering(read: (text: string) => readonly string[]): (text: string) => readonly string[] {
+  const known = new Map<string, readonly string[]>();
+  return (text) => {
+    let made = known.get(text);
+    if (made === undefined) known.set(text, (made = read(text)));
+    return made;
+  };
 }
 
 /** Pairs compared at most: beyond this an object was replaced, not edited. */
@@ -60,16 +71,16 @@ const RENAME_AT_LEAST = 0.6;
  * Names weigh most; a shared description can stand for a name. Values of different kinds are never the same member.
  * `alone`: nothing else left or came, which is evidence too.
  */
-function likeness(from: Member, to: Member, alone: boolean): number {
+function likeness(from: Member, to: Member, said: (text: string) => readonly string[], alone: boolean): number {
   if (!sameValues(from.node, to.node)) return 0;
-  const a = words(from.name);
-  const b = words(to.name);
+  const a = said(from.name);
+  const b = said(to.name);
   if (a.join("") === b.join("")) return 1;
   const name = overlap(new Set(a), new Set(b));
   const textA = from.node.text;
   const textB = to.node.text;
   const described = textA !== undefined && textB !== undefined;
-  const text = described ? overlap(new Set(words(textA)), new Set(words(textB))) : 0;
+  const text = described ? overlap(new Set(said(textA)), new Set(said(textB))) : 0;
   if (described && textA === textB && textA.length >= 12) return 0.9 + name / 100;
   const contained = name > 0 && (a.every((word) => b.includes(word)) || b.every((word) => a.includes(word)));
   const score = described ? 0.5 * name + 0.5 * text : 0.8 * name;

@@ -11,7 +11,7 @@ import type { Equality } from "./equal.js";
 import { KINDS, kindOf } from "./node.js";
 import type { Branch, Kind, Node } from "./node.js";
 import type { Cover, Difference } from "./observation.js";
-import { printSlot } from "./print.js";
+import { printWithin } from "./print.js";
 
 /** Where in the two schemas the walk stands. */
 export interface At {
@@ -34,6 +34,8 @@ export type Loose = "member-removed" | "member-added";
 export interface Walk {
   readonly equal: Equality;
   readonly findsRenames: boolean;
+  /** Counts the work of a comparison. Throws Exhausted, which ends it. */
+  spend(steps: number): void;
   nodes(a: Node, b: Node, at: At): void;
   /** Fragments are made when the observation is kept. */
   note(difference: Difference, at: At, before?: Shown, after?: Shown): void;
@@ -47,10 +49,21 @@ export interface Walk {
 /** Fragments longer than this are shown by their kinds alone. */
 const FRAGMENT_LENGTH = 4_000;
 
+/** Each place takes two characters at least. */
+const FRAGMENT_PLACES = FRAGMENT_LENGTH / 2;
+
+const fragments = new WeakMap<Node, JsonValue>();
+
 /** The normal form of a node to be shown, and tested against recorded values; a very large one by its kinds alone. */
 export function fragment(node: Node): JsonValue {
-  const printed = printSlot({ id: 0, force: () => node });
-  if (canonicalJson(printed).length <= FRAGMENT_LENGTH) return printed;
+  let made = fragments.get(node);
+  if (made === undefined) fragments.set(node, (made = makeFragment(node)));
+  return made;
+}
+
+function makeFragment(node: Node): JsonValue {
+  const printed = printWithin({ id: 0, force: () => node }, FRAGMENT_PLACES);
+  if (printed !== undefined && canonicalJson(printed).length <= FRAGMENT_LENGTH) return printed;
   return { type: [...new Set(KINDS.filter((kind) => presentIn(node, kind)))] };
 }
 

@@ -9,6 +9,7 @@ import { canonicalJson } from "../canonical.js";
 import type { JsonValue } from "../../model/json.js";
 import { observeBranches } from "./branches.js";
 import { isExclusive } from "./combine.js";
+import { effort, Exhausted, type Effort } from "./effort.js";
 import { equality, sameJson, type Equality } from "./equal.js";
 import { accepts } from "./accept.js";
 import { isAny, isImplied, isPlain, kindOf, KINDS } from "./node.js";
@@ -21,18 +22,34 @@ const VISIT_LIMIT = 5_000;
 /** Places looked at in all to see whether branches contain one another; beyond, none is said to. */
 const CONTAINED_VISIT_LIMIT = 50_000;
 
+/** What an observation takes, in steps: fragments of both schemas are made for it, and rules and levels look at it. */
+const NOTE_STEPS = 20;
+
 const START: At = Object.freeze({ path: "", field: "", coveredByNew: "no", coveredByOld: "no" });
 
 export function observe(before: Slot, after: Slot, options: { readonly findsRenames: boolean }): Observation[] {
   const a = before.force();
   const b = after.force();
   const found: Observation[] = [];
-  const equal = equality();
-  if (equal.nodes(a, b)) return found;
+  try {
+    observeAll(a, b, options.findsRenames, found);
+  } catch (error) {
+    if (!(error instanceof Exhausted)) throw error;
+    found.push({ kind: "opaque-moved", keyword: "$large", ...START, field: undefined, before: undefined, after: undefined });
+  }
+  return found;
+}
+
+function observeAll(a: Node, b: Node, findsRenames: boolean, found: Observation[]): void {
+  const work = effort();
+  const equal = equality(work);
+  if (equal.nodes(a, b)) return;
   const walk = startWalk({
     equal,
-    findsRenames: options.findsRenames,
+    findsRenames,
+    work,
     note(difference, { path, field, coveredByNew, coveredByOld }, was, is) {
+      work.spend(NOTE_STEPS);
       const place = { path, field: field === "" ? undefined : field, coveredByNew, coveredByOld };
       found.push({ ...difference, ...place, before: was?.(), after: is?.() });
     },
@@ -49,7 +66,6 @@ export function observe(before: Slot, after: Slot, options: { readonly findsRena
       () => fragment(b),
     );
   else walk.nodes(a, b, START);
-  return found;
 }
 
 /** What was found out about whether one node contains another, with the pairs found since each question was asked. */
@@ -63,6 +79,7 @@ interface Contained {
 interface WalkOptions {
   readonly equal: Equality;
   readonly findsRenames: boolean;
+  readonly work: Effort;
   readonly note: Walk["note"];
   readonly contained: Contained;
   readonly looseByNew: Loose;
@@ -72,7 +89,7 @@ interface WalkOptions {
 }
 
 function startWalk(options: WalkOptions): Walk {
-  const { equal, findsRenames, note, contained, isOver, looseByNew, looseByOld } = options;
+  const { equal, findsRenames, work, note, contained, isOver, looseByNew, looseByOld } = options;
   const open = new Map<Node, Set<Node>>();
   const seen = new Map<Node, Set<Node>>();
   let visits = 0;
@@ -81,22 +98,25 @@ function startWalk(options: WalkOptions): Walk {
     findsRenames,
     looseByNew,
     looseByOld,
+    spend: work.spend,
     note,
     nodes(a, b, at) {
+      work.spend(1);
       if (isOver() || has(open, a, b) || equal.nodes(a, b) || (visits > VISIT_LIMIT && has(seen, a, b))) return;
       visits += 1;
       add(open, a, b);
       add(seen, a, b);
-      observeNodes(walk, a, b, at);
+      work.within(() => observeNodes(walk, a, b, at));
       open.get(a)?.delete(b);
     },
-    covers: (b, a, loose) => coverOf(a, b, loose, equal, contained),
+    covers: (b, a, loose) => coverOf(a, b, loose, { equal, work, contained }),
   };
   return walk;
 }
 
 /** Coinductive, like the walk itself: assumed while it is being found out, and taken back with what rests on it. */
-function coverOf(a: Node, b: Node, loose: Loose, equal: Equality, contained: Contained): Cover {
+function coverOf(a: Node, b: Node, loose: Loose, asked: Pick<WalkOptions, "equal" | "work" | "contained">): Cover {
+  const { contained } = asked;
   const rows = contained.known[loose];
   const known = rows.get(a)?.get(b);
   if (known !== undefined) return known;
@@ -116,7 +136,7 @@ function coverOf(a: Node, b: Node, loose: Loose, equal: Equality, contained: Con
     if (contained.visits > CONTAINED_VISIT_LIMIT) cover = "no";
     return cover === "no";
   };
-  startWalk({ equal, findsRenames: false, note, contained, isOver, looseByNew: loose, looseByOld: undefined }).nodes(a, b, START);
+  startWalk({ ...asked, findsRenames: false, note, isOver, looseByNew: loose, looseByOld: undefined }).nodes(a, b, START);
   if (cover !== "fully") {
     for (const [side, x, y] of contained.trail.splice(mark)) contained.known[side].get(x)?.delete(y);
     row.set(b, cover);
@@ -357,6 +377,7 @@ function inOrder(branches: readonly Branch[]): readonly Branch[] {
 
 /** 0…3: a discriminator that agrees counts most, one that differs rules a pair out; then shared members. */
 function alike(walk: Walk, x: Branch, y: Branch): number {
+  walk.spend(1 + (x.properties?.size ?? 0));
   if (x.kind !== "object") return sameJson(shape(x), shape(y)) ? 1 : 0.5;
   let score = 0.1;
   let shared = 0;
