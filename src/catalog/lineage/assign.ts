@@ -9,8 +9,9 @@ import type { Candidate, Target } from "./candidates.js";
 import { byScore, candidateOf, candidatesOf, isAnnounced, standing } from "./candidates.js";
 import type { Keeper } from "./gates.js";
 import type { AssignedMethod } from "./method.js";
-import { assignModes } from "./method.js";
-import type { Corpus, Profile } from "./profile.js";
+import { assignModes, heldTools } from "./method.js";
+import type { Corpus } from "./corpus.js";
+import type { Profile } from "./profile.js";
 import { answersAll, asksNoMore, foreignWords, numberDiffers, sameRequired, thingsSwapped } from "./score.js";
 import { isVerb, sameAct } from "./words.js";
 
@@ -34,9 +35,11 @@ const EXACT_SCORE = 0.95;
 const HINTS = 3;
 
 export function assign(olds: readonly Profile[], targets: readonly Target[], corpus: Corpus, keeper: Keeper): Assignment {
+  if (olds.length === 0) return { verdicts: [], hints: new Map() };
+  const held = heldTools(olds);
   const methods = targets
     .filter((target) => target.discriminators.length > 0)
-    .flatMap((target) => assignModes(olds, target, corpus, keeper));
+    .flatMap((target) => assignModes(held, target, corpus, keeper));
   const candidates = candidatesOf(olds, targets, corpus, keeper);
   for (const method of methods) addMethod(candidates, method, corpus, keeper);
   for (const own of candidates.values()) own.sort(byScore);
@@ -171,13 +174,12 @@ function actsAgree({ old, target }: Candidate): boolean {
 }
 
 function proposes(first: Candidate, margin: number, corpus: Corpus, keeper: Keeper): boolean {
-  if (!keeper.holds("kept-alias", couldAlways(first, corpus))) return false;
-  if (keeper.reaches("proposed-score", first.score) && keeper.reaches("proposed-margin", margin)) return true;
-  return (
+  const clear = keeper.reaches("proposed-score", first.score) && keeper.reaches("proposed-margin", margin);
+  const weak =
     keeper.reaches("proposed-weak-score", first.score) &&
     keeper.reaches("proposed-weak-margin", margin) &&
-    keeper.holds("proposed-weak-added", first.target.origin === "added")
-  );
+    keeper.holds("proposed-weak-added", first.target.origin === "added");
+  return (clear || weak) && keeper.holds("kept-alias", couldAlways(first, corpus));
 }
 
 function evidenceOf(first: Candidate, second: Candidate | undefined, siblings: number): string[] {

@@ -7,7 +7,8 @@
  */
 import type { JsonValue } from "../../model/json.js";
 import type { Keeper } from "./gates.js";
-import type { Corpus, Profile } from "./profile.js";
+import type { Corpus } from "./corpus.js";
+import type { Profile } from "./profile.js";
 import { answersAll, blend, likeness } from "./score.js";
 import type { Likeness } from "./score.js";
 import { discriminatorsOf } from "./discriminator.js";
@@ -61,7 +62,17 @@ export function targetOf(
     before === undefined ||
     before.tool.digests.contract !== profile.tool.digests.contract ||
     before.tool.digests.text !== profile.tool.digests.text;
-  return { profile, before, origin, moved, announced, discriminators: discriminatorsOf(profile) };
+  let discriminators: readonly Discriminator[] | undefined;
+  return {
+    profile,
+    before,
+    origin,
+    moved,
+    announced,
+    get discriminators() {
+      return (discriminators ??= discriminatorsOf(profile));
+    },
+  };
 }
 
 /** True where the target arrived with the old tool still there, and was seen then as its successor. */
@@ -120,28 +131,80 @@ export function candidatesOf(
   corpus: Corpus,
   keeper: Keeper,
 ): Map<Profile, Candidate[]> {
-  const byTerm = new Map<string, { at: number; weight: number }[]>();
-  targets.forEach((target, at) => {
-    for (const [term, weight] of target.profile.text) post(byTerm, `t ${term}`, at, weight);
-    for (const word of stemsOf(target.profile)) post(byTerm, `n ${word}`, at, corpus.nameWeight(word) / NAME_SCALE);
-  });
   const found = new Map<Profile, Candidate[]>();
+  if (olds.length === 0 || targets.length === 0) return new Map(olds.map((old) => [old, []]));
+  const postings = postingsOf(olds, targets, corpus);
+  const touch = new Float64Array(targets.length);
   for (const old of olds) {
-    const touch = new Float64Array(targets.length);
-    for (const [term, weight] of old.text)
-      for (const { at, weight: other } of byTerm.get(`t ${term}`) ?? []) add(touch, at, weight * other);
-    for (const word of stemsOf(old)) for (const { at, weight } of byTerm.get(`n ${word}`) ?? []) add(touch, at, weight);
-    const worth = [...touch.keys()]
-      .filter((at) => (touch[at] ?? 0) >= TOUCH_FLOOR)
-      .sort((a, b) => (touch[b] ?? 0) - (touch[a] ?? 0));
+    touch.fill(0);
+    const { terms, weights } = old.vector;
+    for (let n = 0; n < terms.length; n += 1) addAll(touch, postings.texts.get(terms[n] ?? ""), weights[n] ?? 0);
+    for (const word of stemsOf(old)) addAll(touch, postings.names.get(word), 1);
     const own: Candidate[] = [];
-    for (const at of worth.slice(0, MOST_COMPARED)) {
+    for (const at of mostTouched(touch)) {
       const target = targets[at];
       if (target !== undefined && target.profile.tool.key !== old.tool.key) own.push(candidateOf(old, target, corpus, keeper));
     }
     found.set(old, own.sort(byScore));
   }
   return found;
+}
+
+/** Where a term stands: places in the list of targets, with its weights there. */
+interface Posting {
+  readonly ats: number[];
+  readonly weights: number[];
+}
+
+/** Terms that none of the old tools has are left out. */
+function postingsOf(
+  olds: readonly Profile[],
+  targets: readonly Target[],
+  corpus: Corpus,
+): { texts: Map<string, Posting>; names: Map<string, Posting> } {
+  const none = (): Posting => ({ ats: [], weights: [] });
+  const texts = new Map<string, Posting>();
+  const names = new Map<string, Posting>();
+  for (const old of olds) {
+    for (const term of old.vector.terms) if (!texts.has(term)) texts.set(term, none());
+    for (const { stem } of old.words) if (!names.has(stem)) names.set(stem, none());
+  }
+  targets.forEach(({ profile }, at) => {
+    const { terms, weights } = profile.vector;
+    for (let n = 0; n < terms.length; n += 1) post(texts.get(terms[n] ?? ""), at, weights[n] ?? 0);
+    for (const word of stemsOf(profile)) post(names.get(word), at, corpus.nameWeight(word) / NAME_SCALE);
+  });
+  return { texts, names };
+}
+
+function post(into: Posting | undefined, at: number, weight: number): void {
+  into?.ats.push(at);
+  into?.weights.push(weight);
+}
+
+function addAll(touch: Float64Array, posting: Posting | undefined, weight: number): void {
+  if (posting === undefined) return;
+  const { ats, weights } = posting;
+  for (let n = 0; n < ats.length; n += 1) {
+    const at = ats[n] ?? 0;
+    touch[at] = (touch[at] ?? 0) + weight * (weights[n] ?? 0);
+  }
+}
+
+/** The places touched most, at most `MOST_COMPARED`, best first; of equal ones the earlier. */
+function mostTouched(touch: Float64Array): number[] {
+  const best: number[] = [];
+  let least = TOUCH_FLOOR;
+  for (let at = 0; at < touch.length; at += 1) {
+    const here = touch[at] ?? 0;
+    if (!(here >= least) || (best.length === MOST_COMPARED && here === least)) continue;
+    let place = best.length;
+    while (place > 0 && (touch[best[place - 1] ?? 0] ?? 0) < here) place -= 1;
+    best.splice(place, 0, at);
+    if (best.length > MOST_COMPARED) best.pop();
+    if (best.length === MOST_COMPARED) least = touch[best.at(-1) ?? 0] ?? least;
+  }
+  return best;
 }
 
 /** A pair whose texts agree by less, and whose names share no telling word, is not compared. */
@@ -152,16 +215,6 @@ const MOST_COMPARED = 16;
 
 function stemsOf(profile: Profile): Set<string> {
   return new Set(profile.words.map((word) => word.stem));
-}
-
-function post(into: Map<string, { at: number; weight: number }[]>, term: string, at: number, weight: number): void {
-  const postings = into.get(term);
-  if (postings === undefined) into.set(term, [{ at, weight }]);
-  else postings.push({ at, weight });
-}
-
-function add(to: Float64Array, at: number, weight: number): void {
-  to[at] = (to[at] ?? 0) + weight;
 }
 
 /** Best first; equal scores in the order of keys, so that the answer does not depend on the listing's order. */

@@ -14,8 +14,8 @@ import { stem, words } from "./words.js";
 export interface MethodValue {
   readonly value: string;
   readonly words: readonly string[];
-  /** What a description says of this value, or empty. */
-  readonly says: string;
+  /** What a description says of this value, or empty; looked for when it is asked. */
+  readonly says: () => string;
 }
 export interface Discriminator {
   readonly parameter: string;
@@ -37,6 +37,7 @@ const LONGEST_VALUE = 80;
 /** Discriminators of a tool, strong ones first. */
 export function discriminatorsOf(profile: Profile): Discriminator[] {
   const found: Discriminator[] = [];
+  if (!mayChoose(profile.tool.inputSchema)) return found;
   for (const parameter of profile.parameters) {
     const last = parameter.words.at(-1)?.stem ?? "";
     const strong = STRONG.has(last);
@@ -52,11 +53,22 @@ export function discriminatorsOf(profile: Profile): Discriminator[] {
       values: values.map((value) => ({
         value,
         words: words(value),
-        says: saidOf(value, parameter, texts),
+        says: () => saidOf(value, parameter, texts),
       })),
     });
   }
   return found.sort((a, b) => Number(b.strong) - Number(a.strong));
+}
+
+/** A name whose last word is one of those has these letters in it, whatever its ending. */
+const CHOOSES = new RegExp([...STRONG, ...WEAK].map((word) => word.replace(/y$/, "")).join("|"), "i");
+
+/** False only where no parameter can be a discriminator: told by letters, so that most tools' parameters are never read. */
+function mayChoose(schema: JsonObject): boolean {
+  if (["allOf", "anyOf", "oneOf"].some((keyword) => schema[keyword] !== undefined)) return true;
+  const properties = schema["properties"];
+  // Letters of other scripts may stand for Latin ones.
+  return isJsonObject(properties) && Object.keys(properties).some((name) => CHOOSES.test(name) || /[^ -~]/.test(name));
 }
 
 /** String values a schema lists: enum, const, branches of either; a root union's const per branch. */

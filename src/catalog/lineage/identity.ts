@@ -8,7 +8,7 @@
 import type { Keeper } from "./gates.js";
 import type { Profile } from "./profile.js";
 import { conflicts, likeness, sameRequired, thingsSwapped } from "./score.js";
-import type { Corpus } from "./profile.js";
+import type { Corpus } from "./corpus.js";
 import { isPlainVerb, singular, verbRole, words } from "./words.js";
 
 export interface Pair {
@@ -65,7 +65,7 @@ const SPELLINGS: readonly Spelling[] = [
   {
     gate: "twin-unique",
     says: "equal contract and equal texts under another name",
-    key: (of) => (of.text.size < TELLING_TERMS ? "" : `${of.tool.digests.contract} ${of.tool.digests.text}`),
+    key: (of) => (of.vector.terms.length < TELLING_TERMS ? "" : `${of.tool.digests.contract} ${of.tool.digests.text}`),
     judge: (old, next, _corpus, keeper) => (keeper.holds("twin-conflict", !plainlyConflict(old, next)) ? "certain" : "proposed"),
   },
 ];
@@ -83,12 +83,16 @@ export function identities(
 ): Pair[] {
   const found: Pair[] = [];
   const [takenOld, takenNew] = [new Set<Profile>(), new Set<Profile>()];
+  if (olds.length === 0 || news.length === 0) return [];
   for (const spelling of SPELLINGS) {
-    const [left, right, staying] = [olds, news, bystanders].map((side) => byKey(side, spelling)) as [Index, Index, Index];
+    const [left, right] = [byKey(olds, spelling), byKey(news, spelling)];
+    let staying: ReadonlySet<string> | undefined;
     for (const [key, mine] of left) {
       const theirs = right.get(key) ?? [];
+      if (theirs.length === 0) continue;
+      staying ??= new Set(bystanders.map(spelling.key));
       const unique = mine.length === 1 && theirs.length === 1 && !staying.has(key);
-      if (theirs.length === 0 || !keeper.holds(spelling.gate, unique)) continue;
+      if (!keeper.holds(spelling.gate, unique)) continue;
       const [old, next] = [mine.find((one) => !takenOld.has(one)), theirs.find((one) => !takenNew.has(one))];
       if (old === undefined || next === undefined) continue;
       const level = spelling.judge(old, next, corpus, keeper);
@@ -131,7 +135,9 @@ function byKey(profiles: readonly Profile[], spelling: Spelling): Index {
   for (const profile of profiles) {
     const key = spelling.key(profile);
     if (key === "") continue;
-    index.set(key, [...(index.get(key) ?? []), profile]);
+    const same = index.get(key);
+    if (same === undefined) index.set(key, [profile]);
+    else same.push(profile);
   }
   return index;
 }

@@ -10,7 +10,8 @@ import type { JsonValue } from "../../model/json.js";
 import type { LineageLink } from "../../model/lineage.js";
 import { canonicalJson, sha256 } from "../canonical.js";
 import { mapParameters } from "./parameters.js";
-import type { Corpus, Profile } from "./profile.js";
+import type { Corpus } from "./corpus.js";
+import type { Profile } from "./profile.js";
 
 export interface Finding {
   readonly old: Profile;

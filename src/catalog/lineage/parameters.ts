@@ -6,9 +6,11 @@
  * Never: whether a rebind may be applied (maintain/ asks the schema differ).
  */
 import type { JsonValue } from "../../model/json.js";
-import type { Corpus, Parameter, Profile } from "./profile.js";
-import { terms, textVector } from "./profile.js";
+import { textVector } from "./corpus.js";
+import type { Corpus } from "./corpus.js";
+import type { Parameter, Profile } from "./profile.js";
 import { cosine, matchParameters, sameType } from "./score.js";
+import { terms } from "./words.js";
 
 /** A rename of a parameter needs this likeness of words, or the last place left and a like description. */
 const SURE_LIKENESS = 0.6;

@@ -1,14 +1,16 @@
 /**
- * Profiles: what lineage knows of one tool, computed once, and the corpus that weighs words.
+ * Profiles: what lineage knows of one tool, computed once.
  *
- * Owns: name words, verb, text vector, parameters with weights; inverse document frequencies of one upstream.
+ * Owns: name words, verb, text vector, parameters with weights.
  * Speaks: Tool in, Profile out.
  * Never: comparing two tools (score.ts).
  */
 import { isJsonObject } from "../../model/json.js";
 import type { JsonObject, JsonValue } from "../../model/json.js";
 import type { Tool } from "../../model/tool.js";
-import { isStopWord, isVerb, stem, verbOf, wordOf, words } from "./words.js";
+import { asMap } from "./corpus.js";
+import type { Corpus, TextVector } from "./corpus.js";
+import { isStopWord, terms, verbOf, wordOf, words } from "./words.js";
 import type { Word } from "./words.js";
 
 export interface Parameter {
@@ -16,6 +18,8 @@ export interface Parameter {
   /** The name's words, in order, and their stems as one text. */
   readonly words: readonly Word[];
   readonly joined: string;
+  /** The words that say something, each of the same weight. */
+  readonly telling: readonly Weighed[];
   /** JSON type word, or `any`. */
   readonly type: string;
   readonly required: boolean;
@@ -23,16 +27,27 @@ export interface Parameter {
   readonly schema: JsonObject;
 }
 
+/** A word of a name and its weight. */
+export interface Weighed {
+  readonly word: Word;
+  readonly weight: number;
+}
+
+/** Each member is worked out when it is first asked for: most tools that stay are never looked at closely. */
 export interface Profile {
   readonly tool: Tool;
   /** Name in words, compounds split where the catalog knows the parts. */
   readonly words: readonly Word[];
+  /** The same with what each weighs. */
+  readonly weighed: readonly Weighed[];
   /** The word of the name that says what the tool does, where there is one. */
   readonly verb: string | undefined;
   /** Stems of the name's words but the verb. */
   readonly nouns: readonly string[];
   /** tf-idf of title and description, unit length; empty without text. */
   readonly text: ReadonlyMap<string, number>;
+  /** The same as two lists. */
+  readonly vector: TextVector;
   /** Words of the description as written. */
   readonly spoken: ReadonlySet<string>;
   /** Stems of everything the tool says of itself: name, texts, parameters, listed values. */
@@ -44,109 +59,71 @@ export interface Profile {
   readonly readOnlyHint: boolean | undefined;
 }
 
-/** Word statistics of one upstream's tools, those that left and those that are there. */
-export interface Corpus {
-  /** Names in words before compounds were split. */
-  readonly vocabulary: ReadonlySet<string>;
-  readonly verbFirst: boolean;
-  nameWeight(stemmed: string): number;
-  textWeight(stemmed: string): number;
-  /** Tools that had this stem in their names before this version, and that have it now. */
-  namedBefore(stemmed: string): number;
-  namedAfter(stemmed: string): number;
-  /** Most tools carried the word before, or carry it now: a product's prefix or suffix. */
-  isAffix(stemmed: string): boolean;
-  /** Terms of the tool's title and description. */
-  termsOf(tool: Tool): readonly string[];
-  /** A third tool has the text of one of the two: boilerplate that tells nothing. */
-  isShared(old: Profile, next: Profile): boolean;
-}
-
-/** What a corpus reads of a tool, once. */
-interface Sheet {
-  readonly parts: readonly string[];
-  readonly terms: readonly string[];
-  /** The terms as one text, to tell texts that are the same. */
-  readonly said: string;
-}
-
-/** Statistics over the tools of one upstream: as they were before this version, and as they are in it. */
-export function corpusOf(before: readonly Tool[], after: readonly Tool[]): Corpus {
-  const all = [...before, ...after];
-  const vocabulary = new Set(all.flatMap((tool) => words(tool.name)));
-  const sheets = new Map<Tool, Sheet>();
-  const sheetOf = (tool: Tool): Sheet => {
-    const known = sheets.get(tool);
-    if (known !== undefined) return known;
-    const own = textTerms(tool);
-    const sheet = { parts: splitCompounds(words(tool.name), vocabulary), terms: own, said: own.join(" ") };
-    sheets.set(tool, sheet);
-    return sheet;
-  };
-  const distinct = [...new Map([...after, ...before].map((tool) => [tool.key, tool])).values()];
-  const count = (tools: readonly Tool[], read: (sheet: Sheet) => readonly string[]): Map<string, number> => {
-    const counts = new Map<string, number>();
-    for (const tool of tools) countAll(counts, read(sheetOf(tool)));
-    return counts;
-  };
-  const stems = (sheet: Sheet): string[] => sheet.parts.map(stem);
-  const [names, texts] = [count(distinct, stems), count(distinct, (sheet) => sheet.terms)];
-  const [was, is] = [count(before, stems), count(after, stems)];
-  const verbs = (place: (parts: readonly string[]) => string | undefined): number =>
-    distinct.filter((tool) => isVerb(place(sheetOf(tool).parts) ?? "")).length;
-  const sayers = new Map<string, Set<string>>();
-  for (const tool of all) {
-    const { said } = sheetOf(tool);
-    sayers.set(said, (sayers.get(said) ?? new Set()).add(tool.key));
-  }
-  const hasThird = (one: Profile, old: Profile, next: Profile): boolean => {
-    const keys = sayers.get(sheetOf(one.tool).said) ?? new Set();
-    return keys.size > Number(keys.has(old.tool.key)) + Number(keys.has(next.tool.key));
-  };
-  return {
-    vocabulary,
-    verbFirst: verbs((parts) => parts[0]) >= verbs((parts) => parts.at(-1)),
-    nameWeight: (word) => inverse(distinct.length, names.get(word) ?? 0),
-    textWeight: (word) => inverse(distinct.length, texts.get(word) ?? 0),
-    namedBefore: (word) => was.get(word) ?? 0,
-    namedAfter: (word) => is.get(word) ?? 0,
-    isAffix: (word) => (was.get(word) ?? 0) > AFFIX_SHARE * before.length || (is.get(word) ?? 0) > AFFIX_SHARE * after.length,
-    termsOf: (tool) => sheetOf(tool).terms,
-    isShared: (old, next) => hasThird(old, old, next) || hasThird(next, old, next),
-  };
-}
-
-/** Share of names from which on a word is the product's, not the tool's. */
-const AFFIX_SHARE = 0.6;
-
-function countAll(into: Map<string, number>, terms: readonly string[]): void {
-  for (const term of new Set(terms)) into.set(term, (into.get(term) ?? 0) + 1);
-}
-
-/** Smoothed idf; the floor keeps a word that every tool carries (a product prefix) from weighing nothing at all. */
-function inverse(size: number, frequency: number): number {
-  return Math.max(0.1, Math.log(1 + (size - frequency + 0.5) / (frequency + 0.5)));
-}
-
 export function profileOf(tool: Tool, corpus: Corpus): Profile {
-  const parts = splitCompounds(words(tool.name), corpus.vocabulary);
-  const verb = verbOf(parts, corpus.verbFirst);
-  const own = parts.map(wordOf);
-  const text = textVector(corpus.termsOf(tool), corpus);
-  const parameters = parametersOf(tool.inputSchema);
-  const hint = isJsonObject(tool.document["annotations"]) ? tool.document["annotations"]["readOnlyHint"] : undefined;
-  return {
-    tool,
-    words: own,
-    verb,
-    nouns: own.filter((word) => word.text !== verb).map((word) => word.stem),
-    text,
-    spoken: new Set(words(tool.description)),
-    vocabulary: new Set([...own.map((word) => word.stem), ...text.keys(), ...parameters.flatMap(parameterTerms)]),
-    parameters,
-    outputs: tool.outputSchema === undefined ? new Set() : outputsOf(tool.outputSchema),
-    readOnlyHint: typeof hint === "boolean" ? hint : undefined,
-  };
+  return new LazyProfile(tool, corpus);
+}
+
+class LazyProfile implements Profile {
+  readonly words: readonly Word[];
+  readonly verb: string | undefined;
+  readonly readOnlyHint: boolean | undefined;
+  #weighed: readonly Weighed[] | undefined;
+  #nouns: readonly string[] | undefined;
+  #text: ReadonlyMap<string, number> | undefined;
+  #vector: TextVector | undefined;
+  #spoken: ReadonlySet<string> | undefined;
+  #vocabulary: ReadonlySet<string> | undefined;
+  #parameters: readonly Parameter[] | undefined;
+  #outputs: ReadonlySet<string> | undefined;
+
+  constructor(
+    readonly tool: Tool,
+    private readonly corpus: Corpus,
+  ) {
+    const hint = isJsonObject(tool.document["annotations"]) ? tool.document["annotations"]["readOnlyHint"] : undefined;
+    this.words = corpus.wordsOf(tool);
+    this.verb = verbOf(
+      this.words.map((word) => word.text),
+      corpus.verbFirst,
+    );
+    this.readOnlyHint = typeof hint === "boolean" ? hint : undefined;
+  }
+
+  get weighed(): readonly Weighed[] {
+    return (this.#weighed ??= this.words.map((word) => ({ word, weight: this.corpus.weightOf(word) })));
+  }
+
+  get nouns(): readonly string[] {
+    return (this.#nouns ??= this.words.filter((word) => word.text !== this.verb).map((word) => word.stem));
+  }
+
+  get text(): ReadonlyMap<string, number> {
+    return (this.#text ??= asMap(this.vector));
+  }
+
+  get vector(): TextVector {
+    return (this.#vector ??= this.corpus.vectorOf(this.tool));
+  }
+
+  get spoken(): ReadonlySet<string> {
+    return (this.#spoken ??= new Set(words(this.tool.description)));
+  }
+
+  get vocabulary(): ReadonlySet<string> {
+    return (this.#vocabulary ??= new Set([
+      ...this.words.map((word) => word.stem),
+      ...this.vector.terms,
+      ...this.parameters.flatMap(parameterTerms),
+    ]));
+  }
+
+  get parameters(): readonly Parameter[] {
+    return (this.#parameters ??= parametersOf(this.tool.inputSchema));
+  }
+
+  get outputs(): ReadonlySet<string> {
+    return (this.#outputs ??= this.tool.outputSchema === undefined ? new Set() : outputsOf(this.tool.outputSchema));
+  }
 }
 
 function parameterTerms(parameter: Parameter): string[] {
@@ -158,47 +135,6 @@ function parameterTerms(parameter: Parameter): string[] {
     ...terms(parameter.description),
     ...values.flatMap(terms),
   ];
-}
-
-/** Words of a name beyond this are not compared, and longer words not taken apart: no honest name has them. */
-const MOST_WORDS = 40;
-const LONGEST_COMPOUND = 40;
-
-/** `setparam` → set, param and `sessionhost` → session, host, where both parts stand as words in the catalog's names. */
-export function splitCompounds(parts: readonly string[], vocabulary: ReadonlySet<string>): string[] {
-  return parts.slice(0, MOST_WORDS).flatMap((part) => {
-    if (part.length > LONGEST_COMPOUND) return [part];
-    for (let cut = part.length - 3; cut >= 3; cut--) {
-      const [head, tail] = [part.slice(0, cut), part.slice(cut)];
-      if ((vocabulary.has(head) || isVerb(head)) && (vocabulary.has(tail) || isVerb(tail))) return [head, tail];
-    }
-    return [part];
-  });
-}
-
-/** Terms of free text: stems without stop words, one-letter words dropped. */
-export function terms(text: string): string[] {
-  return words(text)
-    .filter((word) => word.length > 1 && !isStopWord(word))
-    .map(stem);
-}
-
-function textTerms(tool: Tool): string[] {
-  return terms(`${tool.title ?? ""}\n${tool.description}`);
-}
-
-export function textVector(all: readonly string[], corpus: Corpus): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const term of all) counts.set(term, (counts.get(term) ?? 0) + 1);
-  let square = 0;
-  for (const [term, count] of counts) {
-    const weight = (1 + Math.log(count)) * corpus.textWeight(term);
-    counts.set(term, weight);
-    square += weight * weight;
-  }
-  const length = Math.sqrt(square);
-  for (const [term, weight] of counts) counts.set(term, weight / length);
-  return counts;
 }
 
 /** Top-level parameters, `$ref` resolved one step (local), root `allOf`/`anyOf`/`oneOf` branches looked into. */
@@ -235,8 +171,12 @@ function outputsOf(schema: JsonObject): Set<string> {
 function parameter(name: string, schema: JsonObject, required: boolean): Parameter {
   const description = schema["description"];
   const own = words(name).map(wordOf);
+  let telling: readonly Weighed[] | undefined;
   return {
     name,
+    get telling() {
+      return (telling ??= own.filter((word) => !isStopWord(word.text)).map((word) => ({ word, weight: 1 })));
+    },
     words: own,
     joined: own.map((word) => word.stem).join(" "),
     type: typeWord(schema),

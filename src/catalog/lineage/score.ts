@@ -5,7 +5,8 @@
  * Speaks: two Profiles of one Corpus.
  * Never: deciding (gates.ts, assign.ts).
  */
-import type { Corpus, Parameter, Profile } from "./profile.js";
+import type { Corpus } from "./corpus.js";
+import type { Parameter, Profile, Weighed } from "./profile.js";
 import { isStopWord, singular, verbKinship, verbsConflict } from "./words.js";
 import type { Word } from "./words.js";
 
@@ -22,8 +23,6 @@ export interface Likeness {
   readonly conflict: boolean;
 }
 
-/** Weight of a verb beside a noun in names: verbs are few and shared, nouns tell tools apart. */
-const VERB_WEIGHT = 0.8;
 /** A required parameter says more about a tool than an optional one. */
 const REQUIRED_WEIGHT = 1.6;
 /** Parameters without a namesake are compared up to so many pairs. */
@@ -36,17 +35,17 @@ const PREFIX_LIKENESS = 0.75;
 export function likeness(old: Profile, next: Profile, corpus: Corpus): Likeness {
   const mapped = matchParameters(old.parameters, next.parameters);
   return {
-    name: nameLikeness(old, next, corpus),
+    name: softDice(old.weighed, next.weighed),
     text: textLikeness(old, next, corpus),
     coverage: covered(old.parameters, (parameter) => mapped.get(parameter)?.likeness ?? 0),
-    reverse: covered(next.parameters, reverseLikeness(mapped)),
+    reverse: mapped.size === 0 ? Number(next.parameters.length === 0) : covered(next.parameters, reverseLikeness(mapped)),
     conflict: conflicts(old, next),
   };
 }
 
 function textLikeness(old: Profile, next: Profile, corpus: Corpus): number | undefined {
   const alike = cosine(old.text, next.text);
-  return alike !== undefined && corpus.isShared(old, next) ? Math.min(alike, BOILERPLATE) : alike;
+  return alike !== undefined && alike > BOILERPLATE && corpus.isShared(old, next) ? BOILERPLATE : alike;
 }
 
 /** .45 name + .30 text + .25 parameters; without texts their weight goes to name and parameters in proportion. */
@@ -63,11 +62,6 @@ export function cosine(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, nu
   return Math.min(1, sum);
 }
 
-/** Weight of a word in a name. */
-export function nameWeight(word: Word, corpus: Corpus): number {
-  return corpus.nameWeight(word.stem) * (word.verb ? VERB_WEIGHT : 1);
-}
-
 /** Kinship of two name words, 0…1. */
 export function wordLikeness(a: Word, b: Word): number {
   if (a.stem === b.stem) return 1;
@@ -76,36 +70,32 @@ export function wordLikeness(a: Word, b: Word): number {
   return short.length >= 4 && long.startsWith(short) && short.length >= 0.4 * long.length ? PREFIX_LIKENESS : 0;
 }
 
-function nameLikeness(old: Profile, next: Profile, corpus: Corpus): number {
-  return softDice(old.words, next.words, (word) => nameWeight(word, corpus));
-}
-
 /** Soft Dice: each word is matched with its best free partner, best pairs first. */
-export function softDice(a: readonly Word[], b: readonly Word[], weight: (word: Word) => number): number {
-  const [weightsA, weightsB] = [a.map(weight), b.map(weight)];
-  const total = sum(weightsA) + sum(weightsB);
-  if (total === 0) return 0;
+export function softDice(a: readonly Weighed[], b: readonly Weighed[]): number {
   const pairs: { i: number; j: number; likeness: number }[] = [];
-  a.forEach((left, i) =>
-    b.forEach((right, j) => {
-      const alike = wordLikeness(left, right);
+  for (let i = 0; i < a.length; i += 1) {
+    for (let j = 0; j < b.length; j += 1) {
+      const [left, right] = [a[i], b[j]];
+      const alike = left === undefined || right === undefined ? 0 : wordLikeness(left.word, right.word);
       if (alike > 0) pairs.push({ i, j, likeness: alike });
-    }),
-  );
-  pairs.sort((p, q) => q.likeness - p.likeness || p.i - q.i || p.j - q.j);
+    }
+  }
+  const total = sum(a) + sum(b);
+  if (pairs.length === 0 || total === 0) return 0;
+  if (pairs.length > 1) pairs.sort((p, q) => q.likeness - p.likeness || p.i - q.i || p.j - q.j);
   const [usedA, usedB] = [new Set<number>(), new Set<number>()];
   let shared = 0;
   for (const { i, j, likeness: alike } of pairs) {
     if (usedA.has(i) || usedB.has(j)) continue;
     usedA.add(i);
     usedB.add(j);
-    shared += alike * ((weightsA[i] ?? 0) + (weightsB[j] ?? 0));
+    shared += alike * ((a[i]?.weight ?? 0) + (b[j]?.weight ?? 0));
   }
   return shared / total;
 }
 
-function sum(of: readonly number[]): number {
-  return of.reduce((total, one) => total + one, 0);
+function sum(of: readonly Weighed[]): number {
+  return of.reduce((total, one) => total + one.weight, 0);
 }
 
 /**
@@ -132,6 +122,7 @@ export interface ParameterMatch {
  */
 export function matchParameters(old: readonly Parameter[], next: readonly Parameter[]): Map<Parameter, ParameterMatch> {
   const matched = new Map<Parameter, ParameterMatch>();
+  if (old.length === 0 || next.length === 0) return matched;
   const free = new Set(next);
   const byName = new Map(next.map((parameter) => [parameter.joined, parameter]));
   for (const parameter of old) {
@@ -142,10 +133,11 @@ export function matchParameters(old: readonly Parameter[], next: readonly Parame
   }
   const open = old.filter((parameter) => !matched.has(parameter));
   if (open.length * free.size > MOST_KIN_PAIRS) return matched;
+  if (open.length === 0 || free.size === 0) return matched;
   const pairs: { from: Parameter; to: Parameter; likeness: number }[] = [];
   for (const from of open) {
     for (const to of free) {
-      const alike = softDice(from.words.filter(telling), to.words.filter(telling), () => 1) * (sameType(from, to) ? 1 : 0.7);
+      const alike = softDice(from.telling, to.telling) * (sameType(from, to) ? 1 : 0.7);
       if (alike >= 0.5) pairs.push({ from, to, likeness: alike });
     }
   }

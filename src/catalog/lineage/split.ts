@@ -7,9 +7,11 @@
  */
 import { candidatesOf, targetOf } from "./candidates.js";
 import type { Keeper } from "./gates.js";
-import { assignModes } from "./method.js";
+import { assignModes, heldTools } from "./method.js";
+import type { HeldTools } from "./method.js";
 import { matchParameters } from "./score.js";
-import type { Corpus, Profile } from "./profile.js";
+import type { Corpus } from "./corpus.js";
+import type { Profile } from "./profile.js";
 import { isUmbrella, sameAct, stem, verbRole } from "./words.js";
 
 export interface Split {
@@ -28,7 +30,9 @@ export function splitsByModes(
   corpus: Corpus,
   keeper: Keeper,
 ): Split[] {
-  return claim(olds, news, (old, free) => byModes(old, free, kin, corpus, keeper));
+  if (news.length === 0) return [];
+  const held = heldTools(news);
+  return claim(olds, news, (old, free) => byModes(old, free, { held, kin }, corpus, keeper));
 }
 
 /** Splits that names and texts suggest; never certain. */
@@ -40,25 +44,43 @@ export function splitsByWords(olds: readonly Profile[], news: readonly Profile[]
  * Parts that a rename of a verb left over: `x_get` that became `x_details` may have become `x_list` too. Only reading tools of
  * the very same nouns count.
  */
-export function leftoverParts(old: Profile, next: Profile, free: readonly Profile[], kin: Kinship): Profile[] {
+export function leftoverParts(old: Profile, next: Profile, free: Free, kin: Kinship): Profile[] {
   if (old.verb === undefined || next.verb === undefined || old.verb === next.verb || verbRole(old.verb) !== "read") return [];
   const nouns = [...old.nouns].sort().join(" ");
   const reads = (part: Profile): boolean => part.verb !== undefined && verbRole(part.verb) === "read";
-  return free.filter((part) => reads(part) && [...part.nouns].sort().join(" ") === nouns && kin.own(old, part));
+  return free
+    .among(kin.partsOf(old))
+    .filter((part) => reads(part) && [...part.nouns].sort().join(" ") === nouns && kin.own(old, part));
+}
+
+/** New tools that nothing has claimed yet. */
+export interface Free {
+  /** Those of these that are free, in the order of the listing; of all where it is undefined. */
+  among(parts: ReadonlySet<Profile> | undefined): readonly Profile[];
+  has(part: Profile): boolean;
+}
+
+export function freeOf(news: readonly Profile[], taken: ReadonlySet<Profile>): Free {
+  const places = new Map(news.map((next, at) => [next, at]));
+  const has = (part: Profile): boolean => places.has(part) && !taken.has(part);
+  const place = (part: Profile): number => places.get(part) ?? 0;
+  return {
+    has,
+    among: (parts) => (parts === undefined ? news.filter(has) : [...parts].filter(has).sort((a, b) => place(a) - place(b))),
+  };
 }
 
 /** Each new tool is part of one split at most. */
 function claim(
   olds: readonly Profile[],
   news: readonly Profile[],
-  find: (old: Profile, free: readonly Profile[]) => Split | undefined,
+  find: (old: Profile, free: Free) => Split | undefined,
 ): Split[] {
+  if (news.length === 0) return [];
   const taken = new Set<Profile>();
+  const free = freeOf(news, taken);
   return olds.flatMap((old) => {
-    const split = find(
-      old,
-      news.filter((next) => !taken.has(next)),
-    );
+    const split = find(old, free);
     if (split === undefined) return [];
     split.parts.forEach((part) => taken.add(part));
     return [split];
@@ -70,28 +92,48 @@ export interface Kinship {
   readonly score: (old: Profile, part: Profile) => number;
   /** No other old tool is a better source of the part. */
   readonly own: (old: Profile, part: Profile) => boolean;
+  /** The new tools of which the old one may be the source; undefined where the gates leave any. */
+  readonly partsOf: (old: Profile) => ReadonlySet<Profile> | undefined;
 }
 
 export function kinshipOf(olds: readonly Profile[], news: readonly Profile[], corpus: Corpus, keeper: Keeper): Kinship {
-  const wholes = olds.map((old) => targetOf(old, undefined, "added", new Set()));
+  const wholes = news.length === 0 ? [] : olds.map((old) => targetOf(old, undefined, "added", new Set()));
   const sources = candidatesOf(news, wholes, corpus, keeper);
+  const parts = new Map<Profile, Set<Profile>>();
+  for (const [part, own] of sources) {
+    for (const { target } of own) {
+      const known = parts.get(target.profile);
+      if (known === undefined) parts.set(target.profile, new Set([part]));
+      else known.add(part);
+    }
+  }
   const score = (old: Profile, part: Profile): number => sources.get(part)?.find((one) => one.target.profile === old)?.score ?? 0;
   const own = (old: Profile, part: Profile): boolean => {
     const best = sources.get(part)?.find((one) => one.target.profile !== old)?.score ?? 0;
     return keeper.holds("split-own-best", best < score(old, part));
   };
-  return { score, own };
+  // A part for which the old tool scores nothing is none of its own, unless that is not asked.
+  const isOpen = keeper.holds("split-own-best", false);
+  return { score, own, partsOf: (old) => (isOpen ? undefined : (parts.get(old) ?? NONE)) };
 }
 
+const NONE: ReadonlySet<Profile> = new Set();
+
 /** The old tool's mode argument names what each part does. */
-function byModes(old: Profile, news: readonly Profile[], kin: Kinship, corpus: Corpus, keeper: Keeper): Split | undefined {
+function byModes(
+  old: Profile,
+  free: Free,
+  { held, kin }: { readonly held: HeldTools; readonly kin: Kinship },
+  corpus: Corpus,
+  keeper: Keeper,
+): Split | undefined {
   const whole = targetOf(old, undefined, "added", new Set());
   if (whole.discriminators.length === 0) return undefined;
-  const fits = assignModes(news, whole, corpus, keeper);
+  const fits = assignModes(held, whole, corpus, keeper, free.has);
   const exact = fits.filter((one) => one.fit.exact);
   if (exact.length === 0 || !keeper.reaches("split-parts", exact.length)) return undefined;
   const named = fits.map((one) => one.old);
-  const more = news.filter((part) => !named.includes(part) && isPart(old, part, kin, keeper));
+  const more = free.among(kin.partsOf(old)).filter((part) => !named.includes(part) && isPart(old, part, kin, keeper));
   return {
     old,
     parts: [...named, ...more],
@@ -108,7 +150,8 @@ function byModes(old: Profile, news: readonly Profile[], kin: Kinship, corpus: C
  * No mode argument: each part carries the old tool's nouns, or the old text announces what sets the part apart, or none of
  * them takes all of the old parameters while together they do.
  */
-function byWords(old: Profile, news: readonly Profile[], kin: Kinship, keeper: Keeper): Split | undefined {
+function byWords(old: Profile, free: Free, kin: Kinship, keeper: Keeper): Split | undefined {
+  const news = free.among(kin.partsOf(old));
   const named = news.filter((part) => isPart(old, part, kin, keeper));
   const shares = news.filter((part) => isShare(old, part, kin, keeper));
   const parts = (named.length < 2 && complete(old, shares) ? shares : named)

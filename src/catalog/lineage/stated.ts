@@ -13,7 +13,8 @@ import type { Tool } from "../../model/tool.js";
 import { judgeOf } from "../usage.js";
 import { linkId } from "./link.js";
 import { mapParameters } from "./parameters.js";
-import { corpusOf, parametersOf, profileOf, type Parameter } from "./profile.js";
+import { corpusOf } from "./corpus.js";
+import { parametersOf, profileOf, type Parameter } from "./profile.js";
 import { sameType } from "./score.js";
 
 export interface Statement {

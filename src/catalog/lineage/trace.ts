@@ -17,10 +17,12 @@ import type { Keeper } from "./gates.js";
 import { identities } from "./identity.js";
 import type { Pair } from "./identity.js";
 import type { Finding } from "./link.js";
-import { corpusOf, profileOf } from "./profile.js";
-import type { Corpus, Profile } from "./profile.js";
+import { corpusOf } from "./corpus.js";
+import type { Corpus } from "./corpus.js";
+import { profileOf } from "./profile.js";
+import type { Profile } from "./profile.js";
 import { blend, likeness } from "./score.js";
-import { kinshipOf, leftoverParts, splitsByModes, splitsByWords } from "./split.js";
+import { freeOf, kinshipOf, leftoverParts, splitsByModes, splitsByWords } from "./split.js";
 import type { Kinship, Split } from "./split.js";
 
 export interface TraceInput {
@@ -117,20 +119,26 @@ function divide(work: Workspace, splits: readonly Split[]): Workspace {
 function judged(work: Workspace, verdicts: readonly Verdict[], kin: Kinship): Workspace {
   const certain = verdicts.filter((verdict) => verdict.level === "certain");
   const taken = new Set(certain.map((verdict) => verdict.candidate.target.profile));
-  const open = work.olds.filter((old) => !certain.some((verdict) => verdict.old === old));
+  const settled = new Set(certain.map((verdict) => verdict.old));
+  const open = work.olds.filter((old) => !settled.has(old));
   const free = work.news.filter((next) => !taken.has(next));
+  const seenFor = new Map(verdicts.map((verdict) => [verdict.old, verdict.candidate]));
   const splits = splitsByWords(open, free, kin, work.keeper).filter((split) => {
-    const seen = verdicts.find((verdict) => verdict.old === split.old)?.candidate;
+    const seen = seenFor.get(split.old);
     return seen === undefined || (seen.method === undefined && split.parts.includes(seen.target.profile));
   });
-  const rest = verdicts.filter((verdict) => !splits.some((split) => split.old === verdict.old));
+  const left = new Set(splits.map((split) => split.old));
+  const rest = verdicts.filter((verdict) => !left.has(verdict.old));
+  const aimed = new Map<Target, number>();
+  for (const { candidate } of rest) aimed.set(candidate.target, (aimed.get(candidate.target) ?? 0) + 1);
   const divided = divide(work, splits);
-  return { ...divided, findings: [...divided.findings, ...rest.map((verdict) => judgement(verdict, rest, work))] };
+  return { ...divided, findings: [...divided.findings, ...rest.map((verdict) => judgement(verdict, aimed, work))] };
 }
 
-function judgement(verdict: Verdict, all: readonly Verdict[], { corpus, atVersion }: Workspace): Finding {
+/** `aimed`: how many verdicts are for each target. */
+function judgement(verdict: Verdict, aimed: ReadonlyMap<Target, number>, { corpus, atVersion }: Workspace): Finding {
   const { target, method, score } = verdict.candidate;
-  const merges = method !== undefined || all.some((other) => other !== verdict && other.candidate.target === target);
+  const merges = method !== undefined || (aimed.get(target) ?? 0) > 1;
   return {
     old: verdict.old,
     to: [target.profile],
@@ -152,15 +160,11 @@ function kindOf(target: Target, merges: boolean): LineageLink["kind"] {
 /** Renames by rule or score that changed a verb, where a second tool of the same nouns came too: rather a split. */
 function widened(work: Workspace, kin: Kinship): Workspace {
   const taken = new Set(work.findings.flatMap((finding) => finding.to));
+  const free = freeOf(work.news, taken);
   const findings = work.findings.map((finding): Finding => {
     const [next] = finding.to;
     if (next === undefined || finding.kind !== "renamed") return finding;
-    const more = leftoverParts(
-      finding.old,
-      next,
-      work.news.filter((other) => !taken.has(other)),
-      kin,
-    );
+    const more = leftoverParts(finding.old, next, free, kin);
     if (more.length === 0) return finding;
     more.forEach((part) => taken.add(part));
     const evidence = [...finding.evidence, ...more.map((part) => `\`${part.tool.key}\` reads the same things`)];
@@ -173,9 +177,9 @@ function widened(work: Workspace, kin: Kinship): Workspace {
 function named(work: Workspace, told: TraceInput["told"], there: readonly Profile[]): Workspace {
   const { corpus, atVersion } = work;
   const found = new Set(work.findings.map((finding) => finding.old));
+  const byKey = new Map<string, Profile>(there.map((one) => [one.tool.key, one]));
   const findings = work.olds.flatMap((old): Finding[] => {
-    const key = (told.get(old.tool.key) ?? []).find((to) => there.some((next) => next.tool.key === to));
-    const next = there.find((one) => one.tool.key === key);
+    const next = (told.get(old.tool.key) ?? []).map((to) => byKey.get(to)).find((one) => one !== undefined);
     if (found.has(old) || next === undefined) return [];
     const evidence = [`its description said that \`${next.tool.key}\` takes its place`];
     const score = Math.min(1, Math.max(0, blend(likeness(old, next, corpus))));
@@ -189,6 +193,7 @@ function late(work: Workspace, input: TraceInput, bystanders: readonly Profile[]
   if (input.departed.length === 0) return work;
   const taken = new Set(work.findings.flatMap((finding) => finding.to));
   const free = work.news.filter((next) => !taken.has(next));
+  if (free.length === 0) return work;
   const gone = new Map(input.departed.map((one) => [profileOf(one.tool, work.corpus), one.missingSince]));
   const pairs = identities([...gone.keys()], free, bystanders, work.corpus, work.keeper);
   const findings = pairs.map((pair): Finding => {

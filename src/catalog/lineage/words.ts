@@ -8,6 +8,10 @@
 
 /** Splits a name on separators, case changes and digits' edges kept: `getPRDiff`, `get-pr_diff` → get, pr, diff. */
 export function words(name: string): string[] {
+  return /^[ -~\s]*$/.test(name) ? plainWords(name) : anyWords(name);
+}
+
+function anyWords(name: string): string[] {
   return name
     .normalize("NFKC")
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
@@ -15,6 +19,37 @@ export function words(name: string): string[] {
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== "");
+}
+
+/** What `anyWords` gives for plain ASCII (and any spaces), in one pass: every text of an upstream is read by it. */
+function plainWords(name: string): string[] {
+  const found: string[] = [];
+  let from = 0;
+  let before = OTHER;
+  for (let at = 0; at <= name.length; at += 1) {
+    const kind = kindAt(name, at);
+    const begins = kind === UPPER && (before === SMALL || (before === UPPER && isLower(name, at + 1)));
+    if (kind === OTHER || begins) {
+      if (at > from) found.push(name.slice(from, at).toLowerCase());
+      from = kind === OTHER ? at + 1 : at;
+    }
+    before = kind;
+  }
+  return found;
+}
+
+const [OTHER, UPPER, SMALL] = [0, 1, 2];
+
+/** A capital, a small letter or digit, or what stands between words (the end included). */
+function kindAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code >= 0x41 && code <= 0x5a) return UPPER;
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) ? SMALL : OTHER;
+}
+
+function isLower(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 0x61 && code <= 0x7a;
 }
 
 /** A word with what is asked of it again and again. */
@@ -65,6 +100,32 @@ export function singular(word: string): string {
   if (word.endsWith("ies") && word.length > 4) return `${word.slice(0, -3)}y`;
   if (/(?:x|z|ch|sh|ss)es$/.test(word)) return word.slice(0, -2);
   return word.endsWith("s") && !/(?:ss|us|is)$/.test(word) ? word.slice(0, -1) : word;
+}
+
+/** Words of a name beyond this are not compared, and longer words not taken apart: no honest name has them. */
+const MOST_WORDS = 40;
+const LONGEST_COMPOUND = 40;
+
+/** `setparam` → set, param and `sessionhost` → session, host, where both parts stand as words in the catalog's names. */
+export function splitCompounds(parts: readonly string[], vocabulary: ReadonlySet<string>): string[] {
+  return parts.slice(0, MOST_WORDS).flatMap((part) => {
+    if (part.length > LONGEST_COMPOUND) return [part];
+    for (let cut = part.length - 3; cut >= 3; cut--) {
+      const [head, tail] = [part.slice(0, cut), part.slice(cut)];
+      if ((vocabulary.has(head) || isVerb(head)) && (vocabulary.has(tail) || isVerb(tail))) return [head, tail];
+    }
+    return [part];
+  });
+}
+
+/** Terms of free text: stems without stop words, one-letter words dropped. */
+export function terms(text: string): string[] {
+  return words(text).flatMap((word) => termOf(word) ?? []);
+}
+
+/** What a word counts as in free text; undefined for one that counts for nothing. */
+export function termOf(word: string): string | undefined {
+  return word.length > 1 && !isStopWord(word) ? stem(word) : undefined;
 }
 
 /** What a verb does to the world; `either` where its kind depends on the object (run, open, export). */
