@@ -22,7 +22,7 @@ import { toldSuccessors } from "./lineage/told.js";
 import { trace } from "./lineage/trace.js";
 import type { TraceInput } from "./lineage/trace.js";
 
-export { successors, takeover } from "./lineage/chain.js";
+export { stateOfLink, successors, takeover } from "./lineage/chain.js";
 export type { Succession } from "./lineage/chain.js";
 export { LINEAGE_GATES } from "./lineage/gates.js";
 export type { GateId, LineageGate } from "./lineage/gates.js";

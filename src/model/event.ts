@@ -97,6 +97,8 @@ export type Event =
       readonly params?: Readonly<Record<string, string | null>> | undefined;
       /** All fixed arguments; without them those that are known stay. */
       readonly fixed?: Readonly<Record<string, JsonValue>> | undefined;
+      /** catalog version → the tools it had, of the last versions that had tools which left: what stood beside them then. */
+      readonly stood?: ReadonlyMap<CatalogVersion, ReadonlySet<string>> | undefined;
     }
   | {
       readonly kind: "view-answered";

@@ -22,7 +22,7 @@ import type {
 } from "./facade.js";
 import type { Right } from "./home.js";
 import type { JsonObject, JsonValue } from "./json.js";
-import type { LineageLink } from "./lineage.js";
+import type { LineageLink, LinkState } from "./lineage.js";
 import type {
   MaintenanceComparison,
   MaintenanceOptions,
@@ -263,6 +263,10 @@ export interface StatedTakeover {
     readonly marked: readonly string[];
   };
 }
+/** A link with what is of it in the present catalog. */
+export interface ShownLink extends LineageLink {
+  readonly now: LinkState;
+}
 /** A link after a person's word on it. */
 export interface JudgedLink extends LineageLink {
   /** Those that a rejection took back to the tool that left, and which of them and of what uses them rest now. */
@@ -330,9 +334,9 @@ export interface Operations {
     caller: Caller,
   ): Promise<{ readonly pinned: PinAnswer | null }>;
   drift(options: { from?: number; to?: number }): Promise<DriftAnswer>;
-  lineage(): Promise<readonly LineageLink[]>;
+  lineage(): Promise<readonly ShownLink[]>;
   /** One link by its id, or by the beginning of one that no other has. */
-  lineageLink(link: string): Promise<LineageLink>;
+  lineageLink(link: string): Promise<ShownLink>;
   judgeLineage(link: string, verdict: "confirm" | "reject", caller: Caller): Promise<JudgedLink>;
   /** What a person knows of a takeover that was not found, or that was found with other parameters. */
   stateTakeover(input: TakeoverInput, caller: Caller): Promise<StatedTakeover>;

@@ -1,9 +1,10 @@
 /** Operations on the catalog: the present and past versions, drift, lineage, approvals, sync. */
 import { causes, diffCatalogs } from "../catalog/drift.js";
+import { stateOfLink } from "../catalog/lineage.js";
 import type { Catalog } from "../model/catalog.js";
 import { skillsReaching } from "../graph/reach.js";
 import { Fault } from "../model/fault.js";
-import type { ToolKey, UpstreamLabel } from "../model/ids.js";
+import { splitToolKey, type ToolKey, type UpstreamLabel } from "../model/ids.js";
 import type { JsonObject } from "../model/json.js";
 import type { LineageLink } from "../model/lineage.js";
 import type {
@@ -12,6 +13,7 @@ import type {
   CatalogTool,
   DriftAnswer,
   JudgedLink,
+  ShownLink,
   StatedTakeover,
   TakenBack,
   TakeoverInput,
@@ -134,9 +136,29 @@ export async function judgeLineage(
   return { ...findLink(desk.steward.world(), id), ...weighedBy(answer), skills: takenBack(answer) };
 }
 
+/** All links with what is of each now, in the order of versions. */
+export function listLinks(desk: Desk): ShownLink[] {
+  const { lineage } = desk.steward.world();
+  return [...lineage.values()]
+    .sort((a, b) => a.atVersion - b.atVersion || (a.from < b.from ? -1 : 1))
+    .map((link) => shownLink(desk, link));
+}
+
+export function shownLink(desk: Desk, link: LineageLink): ShownLink {
+  const { catalog, lineage } = desk.steward.world();
+  return { ...link, now: stateOfLink(link, catalog, lineage.values()) };
+}
+
 /** A person says what took over from tools that left, or corrects what a known takeover maps and fixes. */
 export async function stateTakeover(desk: Desk, input: TakeoverInput, caller: Caller): Promise<StatedTakeover> {
-  const answer = await desk.steward.post({ kind: "takeover-stated", at: desk.clock.now(), by: caller.principal, ...input });
+  const stood = await toolsBeside(desk, input.from);
+  const answer = await desk.steward.post({
+    kind: "takeover-stated",
+    at: desk.clock.now(),
+    by: caller.principal,
+    ...input,
+    stood,
+  });
   const { links, remarks, marked } = answer as unknown as { links: string[]; remarks: string[]; marked: string[] };
   const world = desk.steward.world();
   return {
@@ -145,6 +167,20 @@ export async function stateTakeover(desk: Desk, input: TakeoverInput, caller: Ca
     ...weighedBy(answer),
     skills: { ...takenBack(answer), marked },
   };
+}
+
+/** Of each version that was the last to have one of these tools, the tools it had; one that is not kept or is damaged tells nothing. */
+async function toolsBeside(desk: Desk, asked: readonly string[]): Promise<ReadonlyMap<number, ReadonlySet<string>>> {
+  const named = [...desk.steward.world().catalog.departed].filter(
+    ([key]) => asked.includes(key) || asked.includes(splitToolKey(key).name),
+  );
+  const last = new Set(named.map(([, { lastVersion }]) => lastVersion));
+  const stood = new Map<number, ReadonlySet<string>>();
+  for (const version of last) {
+    const manifest = await desk.store.readManifest(version);
+    if (manifest !== undefined) stood.set(version, new Set(Object.keys(manifest.tools)));
+  }
+  return stood;
 }
 
 /** A takeover that holds a tool keeps it from agents until somebody with the right to approve says otherwise, in whatever words. */

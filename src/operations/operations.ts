@@ -12,7 +12,7 @@ import type { UpstreamLabel } from "../model/ids.js";
 import { reaches } from "../model/reach.js";
 import { callTool, keptResult } from "./calls.js";
 import { approveTool } from "./approvals.js";
-import { findLink, judgeLineage, readCatalog, readDrift, stateTakeover, syncCatalog } from "./catalog.js";
+import { findLink, judgeLineage, listLinks, readCatalog, readDrift, shownLink, stateTakeover, syncCatalog } from "./catalog.js";
 import type { Desk } from "./desk.js";
 import { describeTools } from "./describe.js";
 import { finishTask, listEpisodes, readEpisode, verifyEpisode } from "./episodes.js";
@@ -63,9 +63,8 @@ export function createOperations(desk: Desk): Operations {
     catalogPins: async () => listPins(desk),
     pinCatalog: (options, caller) => pinCatalog(desk, options, caller),
     drift: (options) => readDrift(desk, options),
-    lineage: async () =>
-      [...desk.steward.world().lineage.values()].sort((a, b) => a.atVersion - b.atVersion || (a.from < b.from ? -1 : 1)),
-    lineageLink: async (link) => findLink(desk.steward.world(), link),
+    lineage: async () => listLinks(desk),
+    lineageLink: async (link) => shownLink(desk, findLink(desk.steward.world(), link)),
     judgeLineage: (link, verdict, caller) => judgeLineage(desk, link, verdict, caller),
     stateTakeover: (input, caller) => stateTakeover(desk, input, caller),
     sync: (label, caller) => syncCatalog(desk, label, caller?.upstreams),

@@ -20,6 +20,7 @@ import { put, type Draft } from "./draft.js";
 import { dependants } from "./known.js";
 import { definitionOf, withVerdicts } from "./open-links.js";
 import { rebindBack, restingOf } from "./reverts.js";
+import { statedAgain } from "./stated-again.js";
 import { weighLinks } from "./weigh-holds.js";
 import type { Known } from "./world.js";
 
@@ -38,7 +39,13 @@ export function traceLineage(draft: Draft, before: Known, moved: readonly Tool[]
     gone.length + added.length === 0
       ? []
       : findLineage({ removed: gone, added, kept, atVersion, hints: before.hints, departed: orphans(before, labels) });
-  const fresh = links.filter((link) => !draft.known.lineage.has(link.id) && !isRejected(draft.known, link));
+  const said = statedAgain(draft.known, gone, atVersion);
+  const fresh = [
+    ...links.filter(
+      (link) => !draft.known.lineage.has(link.id) && !isRejected(draft.known, link) && !said.some(({ id }) => id === link.id),
+    ),
+    ...said,
+  ];
   const hints = nextHints(draft.known, [...seenComing(added, kept, atVersion), ...saidAloud(draft.known, moved, added, labels)]);
   const hintsMoved = JSON.stringify(hints) !== JSON.stringify(before.hints);
   if (fresh.length > 0 || hintsMoved) put(draft, { kind: "lineage", links: fresh, ...(hintsMoved ? { hints } : {}) });

@@ -79,7 +79,7 @@ function stateOne(known: Known, event: Stated, { tool, to, among }: One): { link
     atVersion: since + 1,
     by: event.by,
     at: event.at,
-    kind: kindOf(known, { tool, to, among }),
+    kind: kindOf(known, { tool, to, among }, event.stood?.get(since)),
     params,
     fixed: event.fixed,
     known: same,
@@ -91,13 +91,15 @@ function passedOver(link: LineageLink): string {
   return `That ${link.to.join(" and ")} took over from ${link.from} (${link.level}, link ${link.id}) is not followed while your word stands; reject ${link.id} to take skills back that were bound by it.`;
 }
 
-function kindOf(known: Known, { tool, to, among }: One): LineageLink["kind"] {
+/** As a found one is called: one that stood beside the tool already did not come under another name. */
+function kindOf(known: Known, { tool, to, among }: One, stood: ReadonlySet<string> | undefined): LineageLink["kind"] {
   if (to.length > 1) return "split";
   const target = to[0]?.key;
   const others = [...known.lineage.values()].some(
     (link) => link.rejected === undefined && link.from !== tool.key && link.to.length === 1 && link.to[0] === target,
   );
-  return among.length > 1 || others ? "merged" : "renamed";
+  if (among.length > 1 || others) return "merged";
+  return target !== undefined && stood?.has(target) === true ? "superseded" : "renamed";
 }
 
 /** Successors that left again: followed where something stands in for them, and said. */

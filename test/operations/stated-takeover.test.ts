@@ -74,7 +74,7 @@ describe("a takeover that a person states", () => {
     const [link] = (await state(house, TO_ANNUL)).links;
     await house.stop();
     const again = await openHouse(home);
-    expect(await again.operations.lineageLink(link?.id ?? "")).toEqual(link);
+    expect(await again.operations.lineageLink(link?.id ?? "")).toEqual({ ...link, now: "in-force" });
     await list(again, "shop", [{ ...annul, name: "annul_it" }, mail, stays]);
     const chain = (await again.operations.skill("cancel-it", person)).successors;
     expect(chain.map((one) => one.from)).toContain("shop/cancel_order");
@@ -163,6 +163,77 @@ describe("a takeover that a person states", () => {
     expect(stated.held).toEqual(["shop/wipe"]);
     const [link] = stated.links;
     expect(await house.operations.judgeLineage(link?.id ?? "", "reject", person)).toMatchObject({ released: ["shop/wipe"] });
+  });
+});
+
+describe("what is of a takeover now", () => {
+  const orders = { ...cancel, name: "cancel_orders" };
+  /** The same history with a successor that is found, and with one that a person states. */
+  const sides: readonly [string, JsonObject, boolean][] = [
+    ["found", orders, false],
+    ["stated", annul, true],
+  ];
+  const nowOf = async (house: House, from = "shop/cancel_order"): Promise<string[]> =>
+    (await house.operations.lineage()).filter((link) => link.from === from).map(({ now }) => now);
+
+  it.each(sides)("is told of a %s one alike, through all that may become of both tools", async (_how, successor, isStated) => {
+    const house = await openHouse(makeHome(["shop"]));
+    const name = String(successor["name"]);
+    await list(house, "shop", [cancel, stays]);
+    await list(house, "shop", [successor, stays]);
+    if (isStated) await state(house, TO_ANNUL);
+    expect(await nowOf(house)).toEqual(["in-force"]);
+    const [link] = await house.operations.lineage();
+    await list(house, "shop", [successor, cancel, stays]);
+    expect(await nowOf(house)).toEqual(["returned"]);
+    // It leaves again: what was found is found anew, what was said is said still.
+    await list(house, "shop", [successor, stays]);
+    expect(await nowOf(house)).toEqual(["earlier", "in-force"]);
+    const again = (await house.operations.lineage()).at(-1);
+    expect(again).toMatchObject({ to: link?.to, params: link?.params, atVersion: 4 });
+    expect([again?.stated, again?.confirmed]).toEqual([link?.stated, link?.confirmed]);
+    await list(house, "shop", [{ ...successor, name: `${name}_now` }, stays]);
+    const next = (await house.operations.lineage()).find(({ from }) => from === `shop/${name}`);
+    expect((await nowOf(house)).at(-1)).toBe(next === undefined ? "ended" : "followed-on");
+    await list(house, "shop", [stays]);
+    expect((await nowOf(house)).at(-1)).toBe("ended");
+    await house.operations.judgeLineage(again?.id ?? "", "reject", person);
+    expect((await nowOf(house)).at(-1)).toBe("rejected");
+  });
+
+  it("is that another goes before it where a person said otherwise than what was found", async () => {
+    const house = await openHouse(makeHome(["shop"]));
+    await list(house, "shop", [cancel, stays]);
+    await list(house, "shop", [orders, annul, stays]);
+    await state(house, TO_ANNUL);
+    expect((await house.operations.lineage()).map(({ to, now }) => [to[0], now])).toEqual(
+      expect.arrayContaining([
+        ["shop/cancel_orders", "passed-over"],
+        ["shop/annul", "in-force"],
+      ]),
+    );
+  });
+
+  it("is not said again once it was taken back, nor where it cannot be meant any more", async () => {
+    for (const gone of ["taken back", "without its parameter"]) {
+      const { house } = await moved();
+      const [link] = (await state(house, TO_ANNUL)).links;
+      if (gone === "taken back") await house.operations.judgeLineage(link?.id ?? "", "reject", person);
+      await list(house, "shop", [cancel, annul, stays]);
+      const now = gone === "taken back" ? annul : tool("annul", { description: "Zaps it.", required: ["other"], writes: true });
+      await list(house, "shop", [now, stays]);
+      expect((await house.operations.lineage()).filter((one) => one.atVersion === 4)).toEqual([]);
+    }
+  });
+
+  it("names one that stood beside the tool before as a found one is named: superseded", async () => {
+    const house = await openHouse(makeHome(["shop"]));
+    await list(house, "shop", [cancel, annul, stays]);
+    await list(house, "shop", [annul, mail, stays]);
+    expect((await state(house, TO_ANNUL)).links).toMatchObject([{ kind: "superseded" }]);
+    await house.operations.judgeLineage((await house.operations.lineage())[0]?.id ?? "", "reject", person);
+    const came = { from: ["cancel_order"], to: ["tell_buyer"], params: { order_id: "ref" } };
+    expect((await state(house, came)).links).toMatchObject([{ kind: "renamed" }]);
   });
 });
 

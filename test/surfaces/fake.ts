@@ -209,6 +209,7 @@ export function fakeOperations(
     tools: [],
   };
   const link = {
+    now: "in-force" as const,
     id: "l1",
     kind: "renamed" as const,
     from: "shop/old",

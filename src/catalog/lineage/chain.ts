@@ -11,7 +11,7 @@
 import type { Catalog } from "../../model/catalog.js";
 import type { CatalogVersion, ToolKey } from "../../model/ids.js";
 import type { JsonValue } from "../../model/json.js";
-import type { LineageLink } from "../../model/lineage.js";
+import type { LineageLink, LinkState } from "../../model/lineage.js";
 import { speakerOf } from "./opinion.js";
 
 export interface Succession {
@@ -52,6 +52,25 @@ export function takeover(
   return departed === undefined ? undefined : successors(key, departed.lastVersion, [...links], (one) => catalog.tools.has(one));
 }
 
+/**
+ * What is of a link now, whoever found or stated it: followed as it is; on to what took over later; not, since another goes before it; not
+ * any more, since the tool is back, or came back and left again; to nothing that is there. Or a word stands against it.
+ */
+export function stateOfLink(
+  link: LineageLink,
+  catalog: Pick<Catalog, "departed"> & { readonly tools: { has(key: ToolKey): boolean } },
+  links: Iterable<LineageLink>,
+): LinkState {
+  const from = link.from as ToolKey;
+  if (link.rejected !== undefined) return "rejected";
+  if (catalog.tools.has(from)) return "returned";
+  if ((catalog.departed.get(from)?.lastVersion ?? 0) >= link.atVersion) return "earlier";
+  const followed = takeover(catalog, from, links);
+  if (followed === undefined) return "ended";
+  if (!followed.links.some(({ id }) => id === link.id)) return "passed-over";
+  return link.to.every((key) => catalog.tools.has(key as ToolKey)) ? "in-force" : "followed-on";
+}
+
 function follow(
   tool: ToolKey,
   since: CatalogVersion,
@@ -68,7 +87,7 @@ function follow(
 
 function earlierThenSurer(a: LineageLink, b: LineageLink): number {
   return (
-    Number(isPersons(b)) - Number(isPersons(a)) ||
+    Number(isPersonsStatement(b)) - Number(isPersonsStatement(a)) ||
     a.atVersion - b.atVersion ||
     Number(isCertain(b)) - Number(isCertain(a)) ||
     b.score - a.score ||
@@ -77,7 +96,7 @@ function earlierThenSurer(a: LineageLink, b: LineageLink): number {
 }
 
 /** Of a link that a person stated; where words differ, theirs is followed. */
-function isPersons(link: LineageLink): boolean {
+export function isPersonsStatement(link: LineageLink): boolean {
   return link.stated !== undefined && link.confirmed !== undefined && speakerOf(link.confirmed) === "person";
 }
 

@@ -138,6 +138,7 @@ async function listLinks(verbs: Verbs): Promise<void> {
         { title: "from" },
         { title: "to" },
         { title: "level" },
+        { title: "now" },
       ],
       links.map((row) => [
         textOf(row["id"]),
@@ -146,10 +147,20 @@ async function listLinks(verbs: Verbs): Promise<void> {
         textOf(row["from"]),
         textsOf(row["to"]).join(" + "),
         levelOf(row),
+        NOW[textOf(row["now"])] ?? "",
       ]),
     );
   });
 }
+
+/** What is of a link that is not followed as it is. A word against it is told by its level. */
+const NOW: Readonly<Record<string, string>> = {
+  "followed-on": "followed on to what took over later",
+  "passed-over": "another takeover of the tool goes before it",
+  returned: "the tool is back",
+  earlier: "the tool came back and left again",
+  ended: "nothing of it is there any more",
+};
 
 /** `catalog lineage show <link>`. */
 async function showLink(verbs: Verbs, asked: string | undefined): Promise<void> {
@@ -162,6 +173,8 @@ async function showLink(verbs: Verbs, asked: string | undefined): Promise<void> 
     print.line(
       `  link ${textOf(link["id"])} · ${textOf(link["kind"])} at catalog version ${textOf(link["atVersion"])} · found ${textOf(link["level"])} · score ${textOf(link["score"])}`,
     );
+    const now = NOW[textOf(link["now"])];
+    if (now !== undefined) print.line({ text: `  now: ${now}`, colour: "yellow" });
     const word = whoseWord(link);
     if (word !== undefined) print.line(`  ${word}`);
     const stated = objectOf(link["stated"]);

@@ -8,7 +8,7 @@
 import { z } from "zod";
 import { catalogManifestFormat } from "../../model/catalog.js";
 import { callLineFormat, episodeFormat } from "../../model/episode.js";
-import { lineageLinkSchema } from "../../model/lineage.js";
+import { LINK_STATES, lineageLinkSchema } from "../../model/lineage.js";
 import { importAnswerSchema } from "../../model/recorded.js";
 import {
   maintenanceComparisonSchema,
@@ -145,7 +145,13 @@ export const drift = z.object({
 });
 /** What a person's word took back, and what rests for it. */
 const takenBack = { changed: z.array(z.string()), resting: z.array(z.object({ skill: z.string(), reason: z.string() })) };
-export const link = lineageLinkSchema;
+export const link = lineageLinkSchema.extend({
+  now: z
+    .enum(LINK_STATES)
+    .describe(
+      "in-force; followed-on: to what took over later; passed-over: another goes before it; returned: the tool is back; earlier: it came back and left again; ended: nothing stands in; rejected.",
+    ),
+});
 export const judgedLink = lineageLinkSchema.extend({
   skills: z.object(takenBack),
   held: z.array(z.string()).describe("Tools that wait for a person's approval since that word."),
@@ -162,7 +168,7 @@ export const statedTakeover = z.object({
     .object({ ...takenBack, marked: z.array(z.string()).describe("Their text stays, and a person is asked to look.") })
     .describe("Skills that a corrected mapping bound: `changed` went back to the old tool, and are bound anew by maintenance."),
 });
-export const links = z.array(lineageLinkSchema);
+export const links = z.array(link);
 export const synced = z.object({
   version: z.int(),
   results: z.array(z.object({ label: z.string(), ok: z.boolean(), reason: z.string().optional() })),
@@ -210,7 +216,7 @@ export const skillDetail = z.object({
   files,
   contract: contractFormat.schema,
   problems,
-  successors: links,
+  successors: z.array(lineageLinkSchema),
 });
 export const skillHistory = z.array(
   z.object({ revision: z.int(), time: z.string(), cause: z.string(), edit: editSchema.optional(), files }),
