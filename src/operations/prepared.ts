@@ -21,7 +21,7 @@ export function keepPrepared(
   async function keep(wanted: string): Promise<void> {
     const parts = new Map<string, Uint8Array>();
     for (let at = 0; ; at += 1) {
-      // Looked at anew each time: the world may move on between two parts, and then the names say so.
+      // Asked anew each time: the world may move on between two parts, and then the names say so. They are worked out once for a world.
       const preparation = preparationsOf(world())[at];
       if (preparation === undefined) break;
       const bytes = preparation[1]();

@@ -12,6 +12,7 @@ import type { SkillName } from "../model/ids.js";
 import type { Ground, Prepared } from "../model/ports.js";
 import type { Library, Skill } from "../model/skill.js";
 import { fromBytes, toBytes, type FrozenIndex } from "../retrieve/frozen.js";
+import { oncePer } from "../retrieve/once.js";
 import { freezeSkillIndex, thawSkillIndex, type SkillIndex } from "../retrieve/skills.js";
 import { freezeToolIndex, thawToolIndex, type ToolIndex } from "../retrieve/tools.js";
 import { prepareVocabulary } from "../retrieve/vocabulary.js";
@@ -24,6 +25,13 @@ import type { World } from "./world.js";
 /** From this many tools or skills on. Fewer are worked out as fast as they are read. */
 const WORTH_FROM = 500;
 
+const SKILLS = "skills:";
+const FACES = [
+  { face: "activeSkills", active: true },
+  { face: "restingSkills", active: false },
+] as const;
+type Face = (typeof FACES)[number]["face"];
+
 /** A part's name and how to make it: one at a time, each some tens of milliseconds for ten thousand tools. */
 export type Preparation = readonly [name: string, make: () => Uint8Array | undefined];
 
@@ -33,21 +41,22 @@ export function preparationsOf(world: World, from = WORTH_FROM): readonly Prepar
   const tools: Preparation[] =
     catalog.tools.size < from ? [] : [[toolsName(catalog), () => frozenBytes(freezeToolIndex(world.toolIndex))]];
   if (library.skills.size < from) return tools;
+  const named = skillNames(library)(world.standings);
   return [
     ...tools,
-    [`${SKILLS}${memberKey([...library.skills.values()])}`, () => skillBytes(library)],
-    ...FACES.map(({ face, active }): Preparation => {
-      return [faceName(face, membersOf(world, active)), () => frozenBytes(freezeSkillIndex(world[face]))];
-    }),
+    [named.skills, () => skillBytes(library)],
+    ...FACES.map(({ face }): Preparation => [named[face], () => frozenBytes(freezeSkillIndex(world[face]))]),
   ];
 }
 
-const SKILLS = "skills:";
-const FACES = [
-  { face: "activeSkills", active: true },
-  { face: "restingSkills", active: false },
-] as const;
-type Face = (typeof FACES)[number]["face"];
+/** Names that say which skills a part is of: worked out once for one library and its standings, however often the world ticks. */
+const skillNames = oncePer((library: Library) =>
+  oncePer((standings: World["standings"]): Record<"skills" | Face, string> => {
+    const [active, resting] = FACES.map((one) => faceName(one.face, membersOf({ library, standings }, one.active)));
+    const skills = `${SKILLS}${memberKey([...library.skills.values()])}`;
+    return { skills, activeSkills: active ?? "", restingSkills: resting ?? "" };
+  }),
+);
 
 const toolsName = ({ digest }: Catalog): string => `tools:${digest}`;
 const faceName = (face: Face, skills: readonly Skill[]): string => `${face}:${memberKey(skills)}`;

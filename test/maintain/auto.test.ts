@@ -24,6 +24,26 @@ async function reportsOf(house: Awaited<ReturnType<typeof shopHouse>>, least: nu
   );
 }
 
+/** Maintenance by itself of a house whose policy asks for it at once; time passes as it is told. */
+function byItself(
+  house: House,
+  run: () => Promise<MaintenanceRun>,
+): { auto: ReturnType<typeof keepMaintained>; told: string[]; pass: (ms: number) => void } {
+  let nowMs = 0;
+  const told: string[] = [];
+  const eager = { maintainAuto: true, settledMs: 0 };
+  const auto = keepMaintained({
+    steward: {
+      ...house.steward,
+      world: () => ({ ...house.steward.world(), policy: { ...house.steward.world().policy, ...eager } }),
+    },
+    clock: { now: () => "2027-01-01T00:00:00.000Z", elapsedMs: () => nowMs },
+    log: (_level, text) => void told.push(text),
+    run,
+  });
+  return { auto, told, pass: (ms) => void (nowMs += ms) };
+}
+
 describe("maintenance by itself", () => {
   it("runs after a settled version and mends what is certain, without anybody asking", async () => {
     const house = await shopHouse(soon);
@@ -48,20 +68,9 @@ describe("maintenance by itself", () => {
     await house.stop();
     const again = await openHouse(home);
     const runs: string[] = [];
-    const auto = keepMaintained({
-      steward: {
-        ...again.steward,
-        world: () => ({
-          ...again.steward.world(),
-          policy: { ...again.steward.world().policy, maintainAuto: true, settledMs: 0 },
-        }),
-      },
-      clock: { now: () => "2027-01-01T00:00:00.000Z", elapsedMs: () => 0 },
-      log: () => undefined,
-      run: async () => {
-        runs.push("run");
-        return await maintain(again);
-      },
+    const { auto } = byItself(again, async () => {
+      runs.push("run");
+      return await maintain(again);
     });
     auto.wake();
     await vi.waitFor(() => expect(runs).toEqual(["run"]));
@@ -74,24 +83,11 @@ describe("maintenance by itself", () => {
     await teach(house, [run(1), run(2)]);
     await maintain(house);
     await list(house, "shop", [findOrders, refundOrder]);
-    let nowMs = 0;
     let attempts = 0;
-    const told: string[] = [];
-    const auto = keepMaintained({
-      steward: {
-        ...house.steward,
-        world: () => ({
-          ...house.steward.world(),
-          policy: { ...house.steward.world().policy, maintainAuto: true, settledMs: 0 },
-        }),
-      },
-      clock: { now: () => "2027-01-01T00:00:00.000Z", elapsedMs: () => nowMs },
-      log: (_level, text) => void told.push(text),
-      run: async () => {
-        attempts += 1;
-        if (attempts < 3) throw new Error("the disc is full");
-        return await maintain(house);
-      },
+    const { auto, told, pass } = byItself(house, async () => {
+      attempts += 1;
+      if (attempts < 3) throw new Error("the disc is full");
+      return await maintain(house);
     });
     for (const pauseS of [30, 60]) {
       auto.wake();
@@ -99,12 +95,12 @@ describe("maintenance by itself", () => {
       const before = attempts;
       auto.wake();
       expect(attempts).toBe(before);
-      nowMs += pauseS * 1_000;
+      pass(pauseS * 1_000);
     }
     auto.wake();
     await vi.waitFor(() => expect(told.at(-1)).toContain("maintenance ran by itself"));
     for (let n = 0; n < 3; n += 1) {
-      nowMs += 3_600_000;
+      pass(3_600_000);
       auto.wake();
     }
     expect(attempts).toBe(3);
@@ -124,27 +120,15 @@ describe("maintenance by itself", () => {
       await teach(house, [run(1), run(2)]);
       await maintain(house);
       await list(house, "shop", [findOrders, renamed, refundOrder]);
-      let nowMs = 0;
       const reports: MaintenanceRun[] = [];
       let moved: Promise<void> | undefined;
-      const auto = keepMaintained({
-        steward: {
-          ...house.steward,
-          world: () => ({
-            ...house.steward.world(),
-            policy: { ...house.steward.world().policy, maintainAuto: true, settledMs: 0 },
-          }),
-        },
-        clock: { now: () => "2027-01-01T00:00:00.000Z", elapsedMs: () => nowMs },
-        log: () => undefined,
-        run: async () => {
-          const report = await house.operations.maintain({ mode: "incremental", dryRun: false }, person, ({ phase }) => {
-            if (phase === "edits") moved ??= move(house);
-          });
-          await moved;
-          reports.push(report);
-          return report;
-        },
+      const { auto, pass } = byItself(house, async () => {
+        const report = await house.operations.maintain({ mode: "incremental", dryRun: false }, person, ({ phase }) => {
+          if (phase === "edits") moved ??= move(house);
+        });
+        await moved;
+        reports.push(report);
+        return report;
       });
       auto.wake();
       await vi.waitFor(() => expect(reports).toHaveLength(2), { timeout: 20_000 });
@@ -153,7 +137,7 @@ describe("maintenance by itself", () => {
       expect(reports[0]?.refused).not.toEqual([]);
       await auto.stop();
       expect((await house.operations.skill("atomic-cancel-order")).standing.standing).toBe("active");
-      nowMs += 3_600_000;
+      pass(3_600_000);
       auto.wake();
       expect(reports).toHaveLength(2);
     },

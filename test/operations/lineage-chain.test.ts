@@ -2,21 +2,12 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/model/json.js";
 import { computeStandings } from "../../src/world/standings.js";
 import { closeHouses, list, makeHome, openHouse, person, tool } from "../house.js";
+import { CANCEL_IT } from "./cancel-it.js";
 
 afterEach(closeHouses);
 
 const cancel = (name: string, description: string): JsonObject =>
   tool(name, { description, required: ["order_id"], optional: ["reason"], writes: true });
-
-const SKILL = [
-  "---",
-  'name: "cancel-it"',
-  'description: "Cancel an order."',
-  "---",
-  "",
-  "1. Call `shop/cancel_order` with order_id from the request.",
-  "",
-].join("\n");
 
 describe("a word on a link in the middle of a chain", () => {
   it("reaches the skills of the tool at its beginning: standings are what they would be worked out to be anew", async () => {
@@ -27,7 +18,7 @@ describe("a word on a link in the middle of a chain", () => {
         expect(world.standings.get(name)?.reasons).toEqual(standing.reasons);
     };
     await list(house, "shop", [cancel("cancel_order", "Cancels an order.")]);
-    await house.operations.importSkills([{ folder: "cancel-it", files: { "SKILL.md": SKILL } }], person);
+    await house.operations.importSkills([CANCEL_IT], person);
     for (const [name, description] of [
       ["cancel_purchase", "Cancels an order that was not sent yet."],
       ["cancel_buying", "Cancels a purchase; an order that was not sent yet."],

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { House } from "../../src/compose.js";
 import type { JsonObject } from "../../src/model/json.js";
 import { closeHouses, list, makeHome, openHouse, person, tool } from "../house.js";
+import { CANCEL_IT } from "./cancel-it.js";
 
 afterEach(closeHouses);
 
@@ -15,21 +16,11 @@ const annul = tool("annul", { description: "Zaps it.", required: ["ref"], option
 const mail = tool("tell_buyer", { description: "Tells whoever bought it.", required: ["ref"], writes: true });
 const stays = tool("list_orders", { description: "Lists orders." });
 
-const SKILL = [
-  "---",
-  'name: "cancel-it"',
-  'description: "Cancel an order."',
-  "---",
-  "",
-  "1. Call `shop/cancel_order` with order_id from the request.",
-  "",
-].join("\n");
-
 /** Cancelling left and something that nobody would guess came. */
 async function moved(home = makeHome(["shop"])): Promise<{ house: House; home: string }> {
   const house = await openHouse(home);
   await list(house, "shop", [cancel, stays]);
-  await house.operations.importSkills([{ folder: "cancel-it", files: { "SKILL.md": SKILL } }], person);
+  await house.operations.importSkills([CANCEL_IT], person);
   await list(house, "shop", [annul, mail, stays]);
   expect(await house.operations.lineage()).toEqual([]);
   return { house, home };
