@@ -50,6 +50,7 @@ export function createLister(options: ListerOptions): Lister {
   let marked: ReadonlyMap<string, readonly HeaderMark[]> = new Map();
   let listed = false;
   let failures = 0;
+  let announced = 0;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   const refresher = createRefresher({
@@ -65,7 +66,11 @@ export function createLister(options: ListerOptions): Lister {
     const session = options.session();
     if (session === undefined) throw new Error("it is not connected");
     try {
-      const raw = await listTools(session, { timeoutMs: options.timeoutMs(), elapsedMs: options.elapsedMs });
+      const raw = await listTools(session, {
+        timeoutMs: options.timeoutMs(),
+        elapsedMs: options.elapsedMs,
+        announced: () => announced,
+      });
       failures = 0;
       const news = await take(session, raw.tools, cause);
       plan(raw.ttlMs === undefined ? options.pollMs : Math.min(options.pollMs, Math.max(UPSTREAM_LIMITS.pollMinMs, raw.ttlMs)));
@@ -105,7 +110,10 @@ export function createLister(options: ListerOptions): Lister {
   }
 
   return {
-    changed: () => refresher.ask("list_changed"),
+    changed() {
+      announced += 1;
+      refresher.ask("list_changed");
+    },
     check: () => refresher.ask("poll"),
     now: (cause) => refresher.now(cause),
     marks: (tool) => marked.get(tool) ?? [],
