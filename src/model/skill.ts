@@ -67,7 +67,14 @@ export const lockFormat = defineFormat({
         /** Folder digest that a person let pass though the scan found text that speaks to a model. */
         approved: z.string().optional(),
         /** A person reverted the skill: digests of the folders that were left, and whether the person's choice still stands. */
-        reverted: z.object({ left: z.array(z.string()), stands: z.boolean() }).optional(),
+        reverted: z
+          .object({
+            left: z.array(z.string()),
+            stands: z.boolean(),
+            /** One of those that were left which the person's last word asks for again. */
+            meant: z.string().optional(),
+          })
+          .optional(),
         /** A mapping that the skill was bound by was corrected: to be looked at as long as the folder has the digest `of`. */
         remapped: z
           .object({

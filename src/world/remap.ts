@@ -45,10 +45,10 @@ export function remapSkills(draft: Draft, before: Known, links: readonly Lineage
     const why = `${by} corrected what ${link.from} maps to ${link.to.join(" and ")}`;
     for (const bound of boundBy(before, link)) {
       if ([...back, ...marked].some((write) => write.name === bound.name)) continue;
-      const effect = effectOn(before, draft.known, bound);
+      const { effect, meant } = effectOn(before, draft.known, bound);
       if (effect === "none") continue;
       const isExact = effect === "exact" && !isOwnText(bound.entry);
-      if (isExact && !before.pinned.has(bound.name)) back.push(goingBack(before, bound.name, bound.state, why));
+      if (isExact && !before.pinned.has(bound.name)) back.push(goingBack(before, bound, why, meant));
       else marked.push(marking(before, bound, { link, why, back: isExact ? bound.state.revision : undefined }));
     }
   }
@@ -59,11 +59,13 @@ export function remapSkills(draft: Draft, before: Known, links: readonly Lineage
 
 /** A skill that was pinned while its mapping was corrected goes back once nothing keeps it. */
 export function remapUnpinned(draft: Draft, name: SkillName): void {
-  const { back } = markInForce(draft.known.library.lock.skills[name]) ?? {};
-  const state = draft.known.past.get(name)?.find(({ revision }) => revision === back);
+  const { known } = draft;
+  const { back } = markInForce(known.library.lock.skills[name]) ?? {};
+  const state = known.past.get(name)?.find(({ revision }) => revision === back);
   if (back === undefined || state === undefined) return;
   const why = "it was unpinned, and the mapping that it was bound by was corrected before";
-  putRevision(draft, { cause: `unpinning of ${name}`, writes: [goingBack(draft.known, name, state, why)] });
+  const write = goingBack(known, { name, state }, why, boundText(known, name, state));
+  putRevision(draft, { cause: `unpinning of ${name}`, writes: [write] });
 }
 
 /** A person wrote the text, or chose it by going back to it. */
@@ -72,11 +74,17 @@ function isOwnText({ provenance, reverted }: LockEntry): boolean {
 }
 
 /** `exact`: the text is what the former mapping made of the state, and the present one makes another. `unclear`: it may be wrong now. */
-function effectOn(before: Known, after: Known, { name, state }: Bound): "none" | "exact" | "unclear" {
-  const [old, next] = [boundText(before, name, state), boundText(after, name, state)];
+function effectOn(before: Known, after: Known, { name, state }: Bound): Effect {
+  const [old, meant] = [boundText(before, name, state), boundText(after, name, state)];
   const present = after.library.skills.get(name)?.digest;
-  if (next !== undefined && (next === present || next === old)) return "none";
-  return old !== undefined && old === present ? "exact" : "unclear";
+  if (meant !== undefined && (meant === present || meant === old)) return { effect: "none", meant };
+  return { effect: old !== undefined && old === present ? "exact" : "unclear", meant };
+}
+
+interface Effect {
+  readonly effect: "none" | "exact" | "unclear";
+  /** Digest of the text that the mapping in force makes. */
+  readonly meant: string | undefined;
 }
 
 /** Digest of what the lineage of this world makes of the state; undefined where no exact edit binds it. */
@@ -99,15 +107,24 @@ function verifiedBy(known: Known, entry: LockEntry): ReadonlyMap<ToolKey, Tool> 
   );
 }
 
-/** The text that is left is brought back by nothing mechanical; the one it goes back to is nobody's choice: it is to be bound anew. */
-function goingBack(known: Known, name: SkillName, state: PastSkill, why: string): SkillWrite {
+/**
+ * The text that is left is brought back by nothing mechanical, but for the one that the mapping in force makes: somebody may come back to
+ * what they said first. The text it goes back to is nobody's choice: it is to be bound anew.
+ */
+function goingBack(
+  known: Known,
+  { name, state }: Pick<Bound, "name" | "state">,
+  why: string,
+  meant: string | undefined,
+): SkillWrite {
   const { reverted, ...marks } = marksOfRevert(known, name, state.revision, state.entry);
+  const again = meant === undefined ? {} : { meant };
   return {
     name,
     files: state.files,
     provenance: state.entry.provenance,
     verified: state.entry.verified,
-    marks: { ...marks, reverted: { left: reverted?.left ?? [], stands: false } },
+    marks: { ...marks, reverted: { left: reverted?.left ?? [], stands: false, ...again } },
     edit: {
       kind: "modify",
       skill: name,

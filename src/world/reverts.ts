@@ -37,7 +37,8 @@ export function mayRestore(known: Known, name: SkillName, { entry }: PastSkill):
 export function undoesRevert(known: Known, edit: ProposedEdit): boolean {
   const reverted = known.library.lock.skills[edit.skill]?.reverted;
   if (reverted === undefined || edit.files === undefined) return false;
-  return reverted.stands || reverted.left.includes(skillDigest(edit.files));
+  const digest = skillDigest(edit.files);
+  return reverted.stands || (reverted.left.includes(digest) && digest !== reverted.meant);
 }
 
 /** Whose bytes, as they are now, were bound by a mapping that was corrected since: what there is to look at. */

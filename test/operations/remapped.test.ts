@@ -109,6 +109,20 @@ describe("a corrected mapping of a takeover", () => {
     expect(await textOf(house)).not.toContain("mode =");
   });
 
+  it("may be taken back: what was said first is bound again", async () => {
+    const { house } = await boundWrongly();
+    for (const [params, says] of [
+      [RIGHT, "ref from order_id"],
+      [WRONG, "note from order_id"],
+      [RIGHT, "ref from order_id"],
+    ] as const) {
+      expect((await state(house, { params })).skills.changed).toContain(LEARNT);
+      expect((await standingOf(house)).standing).toBe("inactive");
+      expect((await run(house)).applied.map(({ skill }) => skill)).toContain(LEARNT);
+      expect(await textOf(house)).toContain(says);
+    }
+  });
+
   it("survives a restart between the correction and the run", async () => {
     const { house, home } = await boundWrongly();
     await state(house, { params: RIGHT });
