@@ -12,7 +12,7 @@ import type { Print } from "./host/print.js";
 import { onStop } from "./host/signals.js";
 import { compose, type House } from "./compose.js";
 import { Fault } from "./model/fault.js";
-import type { Tokens } from "./model/home.js";
+import { tokensFormat, type Tokens } from "./model/home.js";
 import { isJsonObject } from "./model/json.js";
 import type { Caller } from "./model/operations.js";
 import { warmTokens } from "./provision/tokens.js";
@@ -111,16 +111,23 @@ async function openDoor(
   }
 }
 
-/** Tokens whose entry names a catalog version stay with it; one that is not kept is told and pins nothing. */
-async function pinTokens(house: House, tokens: Tokens, log: Log): Promise<void> {
-  for (const { name, catalog, rights } of tokens.tokens) {
-    if (catalog === undefined || house.steward.world().catalogPins.get(name)?.version === catalog) continue;
-    const caller: Caller = { principal: name, rights: new Set(rights), upstreams: undefined, session: undefined };
+/** Who pins what the token file says: the pin ends where the file says it no more. */
+const TOKEN_FILE: Caller = { principal: tokensFormat.place, rights: new Set(), upstreams: undefined, session: undefined };
+
+/** Tokens whose entry names a catalog version stay with it, as long as it does; one that is not kept is told and pins nothing. */
+export async function pinTokens(house: House, tokens: Tokens, log: Pick<Log, "warn">): Promise<void> {
+  const written = new Map(tokens.tokens.map(({ name, catalog }) => [name, catalog]));
+  for (const [name, { by }] of house.steward.world().catalogPins)
+    if (by === TOKEN_FILE.principal && written.get(name) === undefined)
+      await house.operations.pinCatalog({ version: undefined, token: name }, TOKEN_FILE);
+  for (const [name, catalog] of written) {
+    const pin = house.steward.world().catalogPins.get(name);
+    if (catalog === undefined || (pin?.version === catalog && pin.by === TOKEN_FILE.principal)) continue;
     try {
-      await house.operations.pinCatalog({ version: catalog, token: name }, caller);
+      await house.operations.pinCatalog({ version: catalog, token: name }, TOKEN_FILE);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      log.warn(`state/tokens.json, ${name}: catalog ${catalog}: ${error.detail}`);
+      log.warn(`${tokensFormat.place}, ${name}: catalog ${catalog}: ${error.detail}`);
     }
   }
 }

@@ -18,13 +18,12 @@ import type { Tool } from "../model/tool.js";
 import { pageOf, pagesOf, printInParts } from "../provision/cuts.js";
 import { excerptRefusal, excerptResult, refusalBytes, type Whole } from "../provision/excerpt.js";
 import { searchTools } from "../retrieve/tools.js";
-import type { Pinned } from "../world/pin.js";
 import { nameOf } from "../world/advance.js";
 import { holdWithin } from "../world/reach.js";
 import { isOffered, type World } from "../world/world.js";
 import { readArguments, sentencesOf } from "./arguments.js";
 import type { Answered } from "./call-log.js";
-import { pinOf } from "./pins.js";
+import { pinOf, type CallerPinned } from "./pins.js";
 import { chooseEpisode, isOwn, RESULTS_MOST_BYTES, type Desk } from "./desk.js";
 
 export async function callTool(
@@ -76,15 +75,12 @@ export async function callTool(
 }
 
 /** Finds a tool by key or exposed name among what this caller may use. */
-export function findTool(world: World, asked: string, caller: Caller, pinned?: Pinned): Tool {
+export function findTool(world: World, asked: string, caller: Caller, pinned?: CallerPinned): Tool {
   const key = world.catalog.tools.has(asked as ToolKey) ? (asked as ToolKey) : world.exposed.get(asked as ExposedName);
   const tool = key === undefined ? undefined : world.catalog.tools.get(key);
-  if (tool === undefined || !reaches(caller.upstreams, tool.label)) throw unknownTool(world, asked, caller);
+  if (tool === undefined || !reaches(caller.upstreams, tool.label)) throw unknownTool(world, asked, caller, pinned);
   if (pinned?.has(tool.key) === false) {
-    throw new Fault(
-      "tool-not-offered",
-      `${tool.key} is not of catalog version ${pinned.version}, to which you are pinned; \`steward catalog pin none\` ends that.`,
-    );
+    throw new Fault("tool-not-offered", outsidePin(tool.key, pinned));
   }
   const presence = world.presence.get(tool.label);
   if (!isOffered(presence)) {
@@ -105,7 +101,11 @@ function goneAs(world: World, asked: string, caller: Caller): ToolKey[] {
   return departed.filter((key) => splitToolKey(key).name === asked).sort(compareCodePoints);
 }
 
-function unknownTool(world: World, asked: string, caller: Caller): Fault {
+function outsidePin(what: string, { version, ends }: CallerPinned): string {
+  return `${what} is not of catalog version ${version}, to which you are pinned; ${ends}.`;
+}
+
+function unknownTool(world: World, asked: string, caller: Caller, pinned: CallerPinned | undefined): Fault {
   const within = (key: string): boolean => reachesTool(caller.upstreams, key);
   const gone = goneAs(world, asked, caller);
   const successors = gone.flatMap((key) => takeover(world.catalog, key, world.lineage.values()) ?? []);
@@ -113,7 +113,10 @@ function unknownTool(world: World, asked: string, caller: Caller): Fault {
     const told = successors.map(
       ({ to, level }, n) => `${gone[n] ?? asked} left the catalog; ${to.join(" and ")} took over (${level}).`,
     );
-    const instead = [...new Set(successors.flatMap(({ to }) => to))];
+    const heirs = [...new Set(successors.flatMap(({ to }) => to))];
+    const instead = heirs.filter((key) => pinned?.has(key) !== false);
+    // What the pin keeps from this caller is named, since it explains, and not recommended, since it would be refused.
+    for (const key of heirs) if (pinned?.has(key) === false) told.push(outsidePin(key, pinned));
     return new Fault("tool-unknown", told.join(" "), {
       asked,
       instead,
@@ -122,7 +125,7 @@ function unknownTool(world: World, asked: string, caller: Caller): Fault {
   }
   const offered = (key: ToolKey): boolean => {
     const tool = world.catalog.tools.get(key);
-    return tool !== undefined && within(key) && isOffered(world.presence.get(tool.label));
+    return tool !== undefined && within(key) && pinned?.has(key) !== false && isOffered(world.presence.get(tool.label));
   };
   const near = searchTools(world.toolIndex, asked.replace(/[/_.-]+/g, " "), { limit: 3, offered }).hits.map((hit) => hit.key);
   const waiting = [...world.presence]

@@ -1,6 +1,7 @@
 /** Pins: tokens and sessions that stay with what still exists of one catalog version. */
 import type { CatalogPin } from "../model/catalog.js";
 import { Fault } from "../model/fault.js";
+import { tokensFormat } from "../model/home.js";
 import type { Caller, PinAnswer } from "../model/operations.js";
 import { pinnedAt, type Pinned } from "../world/pin.js";
 import type { World } from "../world/world.js";
@@ -10,11 +11,26 @@ import type { Desk } from "./desk.js";
 /** Sessions whose pins are remembered; the oldest go first. */
 const SESSION_PINS_MOST = 1_000;
 
+export interface CallerPinned extends Pinned {
+  /** How the pin is ended, in words. */
+  readonly ends: string;
+}
+
 /** What this caller stays with: its session's pin, else its token's. */
-export function pinOf(desk: Desk, world: World, caller: Caller): Pinned | undefined {
-  const own = caller.session === undefined ? undefined : desk.memory.pins.get(caller.session);
-  const pin = own ?? world.catalogPins.get(caller.principal);
-  return pin === undefined ? undefined : pinnedAt(world, pin);
+export function pinOf(desk: Desk, world: World, caller: Caller): CallerPinned | undefined {
+  const { session, principal } = caller;
+  const own = session === undefined ? undefined : desk.memory.pins.get(session);
+  if (own !== undefined) return { ...pinnedAt(world, own), ends: `\`steward catalog pin none --session ${session}\` ends that` };
+  const pin = world.catalogPins.get(principal);
+  if (pin === undefined) return undefined;
+  const ends = isWritten(pin)
+    ? `the entry of ${principal} in ${tokensFormat.place} says so`
+    : `\`steward catalog pin none --token ${principal}\` ends that`;
+  return { ...pinnedAt(world, pin), ends };
+}
+
+function isWritten(pin: CatalogPin | undefined): boolean {
+  return pin?.by === tokensFormat.place;
 }
 
 export function listPins(desk: Desk): PinAnswer[] {
@@ -35,6 +51,7 @@ export async function pinCatalog(
   const pin = options.version === undefined ? undefined : await pinTo(desk, options.version);
   const { session } = options;
   const token = options.token ?? caller.principal;
+  if (session === undefined && caller.principal !== tokensFormat.place) refuseWritten(desk.steward.world(), token);
   if (session !== undefined) pinSession(desk, session, pin);
   else await desk.steward.post({ kind: "catalog-pinned", at: desk.clock.now(), by: caller.principal, token, pin });
   const subject = session === undefined ? { token } : { session };
@@ -46,6 +63,16 @@ export async function pinCatalog(
 /** The one version that can be looked at and not stayed with: who did would have no tool, and meant something else. */
 const NOTHING_TO_STAY_WITH =
   "Version 0 is the empty catalog before the first listing: who stayed with it would be offered no tool at all. `steward catalog pin none` ends a pin; `steward catalog log` lists the versions there are.";
+
+/** What a person writes in the token file would be in force again when it is next read. */
+function refuseWritten(world: World, token: string): void {
+  const pin = world.catalogPins.get(token);
+  if (pin === undefined || !isWritten(pin)) return;
+  throw new Fault(
+    "input-invalid",
+    `The entry of ${token} in ${tokensFormat.place} has "catalog": ${pin.version}. Change it there, or take it out: that is in force from the next request on.`,
+  );
+}
 
 /** Callers without a token. */
 const UNNAMED = ["local", "mcp"];

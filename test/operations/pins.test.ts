@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { House } from "../../src/compose.js";
 import { Fault } from "../../src/model/fault.js";
+import type { Tokens } from "../../src/model/home.js";
 import type { Caller } from "../../src/model/operations.js";
+import { pinTokens } from "../../src/serve.js";
 import { closeHouses, later, list, makeHome, openHouse, person, tool } from "../house.js";
 
 afterEach(closeHouses);
@@ -169,5 +171,80 @@ describe("time travel", () => {
     );
     for (const token of ["mcp", "local"])
       expect((await house.operations.pinCatalog({ version: 1, token }, person)).pinned?.waits).toBeUndefined();
+  });
+});
+
+describe("what a pinned caller is told", () => {
+  const asked = (house: House, name: string, caller: Caller): Promise<Fault> =>
+    refusal(
+      house.operations.callTool({ tool: name, arguments: {} }, caller, { signal: new AbortController().signal, direct: false }),
+    );
+
+  it("names no tool as a way on that the pin would refuse, and says how this pin is ended", async () => {
+    const house = await openHouse(makeHome(["rota"]));
+    const RENAMED = tool("find_shifts", { description: "Lists the shifts of the rota.", required: ["week"] });
+    await list(house, "rota", [ROTA, SWAP]);
+    await list(house, "rota", [RENAMED, SWAP]);
+    await house.operations.pinCatalog({ version: 1, token: "ci" }, person);
+    await house.operations.pinCatalog({ version: 1, session: "s1" }, person);
+    for (const [caller, end] of [
+      [agent("ci"), "`steward catalog pin none --token ci`"],
+      [agent("other", "s1"), "`steward catalog pin none --session s1`"],
+    ] as const) {
+      const gone = await asked(house, "rota/list_shifts", caller);
+      expect(gone.data).toMatchObject({ instead: [] });
+      expect(gone.detail).toContain("rota/find_shifts took over");
+      expect(gone.detail).toContain("not of catalog version 1");
+      expect(gone.detail).toContain(end);
+      const near = await asked(house, "rota/find_shift", caller);
+      expect(JSON.stringify(near.data)).not.toContain("find_shifts");
+      expect((await asked(house, "rota/find_shifts", caller)).detail).toContain(end);
+      const { body } = await house.operations.describeTools({ tools: ["rota/list_shifts"] }, caller);
+      expect(body.missing[0]?.instead).toEqual([]);
+    }
+    expect((await asked(house, "rota/list_shifts", agent("free"))).data).toMatchObject({ instead: ["rota/find_shifts"] });
+  });
+});
+
+describe("a pin that an entry of the token file names", () => {
+  const file = (...entries: readonly { name: string; catalog?: number }[]): Tokens => ({
+    format: "tokens/1",
+    tokens: entries.map((entry) => ({ sha256: "0", upstreams: ["*"], rights: ["agent"], created: "", ...entry })),
+  });
+  const pinned = async (house: House): Promise<unknown[]> =>
+    (await house.operations.catalogPins()).map((pin) => ["token" in pin ? pin.token : "", pin.version]);
+
+  it("is in force as long as the entry says so: it moves, ends and goes with it, and no other pin does", async () => {
+    const [house, said] = [await evolving(), [] as string[]];
+    const read = (tokens: Tokens): Promise<void> => pinTokens(house, tokens, { warn: (text) => void said.push(text) });
+    await house.operations.pinCatalog({ version: 2, token: "by-hand" }, person);
+    await read(file({ name: "ci", catalog: 1 }, { name: "bot", catalog: 1 }, { name: "by-hand" }));
+    expect(await pinned(house)).toEqual([
+      ["bot", 1],
+      ["by-hand", 2],
+      ["ci", 1],
+    ]);
+    await read(file({ name: "ci", catalog: 3 }, { name: "by-hand" }));
+    expect(await pinned(house)).toEqual([
+      ["by-hand", 2],
+      ["ci", 3],
+    ]);
+    await read(file({ name: "ci" }, { name: "by-hand", catalog: 99 }));
+    expect(await pinned(house)).toEqual([["by-hand", 2]]);
+    expect(said.join()).toContain("by-hand: catalog 99");
+  });
+
+  it("is taken off and moved in the file alone, which is said; a pin of a person is not bound to the file", async () => {
+    const house = await evolving();
+    await pinTokens(house, file({ name: "ci", catalog: 1 }), { warn: () => undefined });
+    for (const version of [undefined, 2]) {
+      const refused = await refusal(house.operations.pinCatalog({ version, token: "ci" }, person));
+      expect(refused.code).toBe("input-invalid");
+      expect(refused.detail).toContain("state/tokens.json");
+    }
+    expect(await pinned(house)).toEqual([["ci", 1]]);
+    await house.operations.pinCatalog({ version: 2, token: "bot" }, person);
+    await house.operations.pinCatalog({ version: undefined, token: "bot" }, person);
+    expect(await pinned(house)).toEqual([["ci", 1]]);
   });
 });
