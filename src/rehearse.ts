@@ -100,12 +100,14 @@ export async function compareSides(around: RehearsalSurroundings, home: string, 
   const side = async (ref: string | undefined): Promise<Catalog> => {
     if (opened !== undefined && (ref === undefined || isVersion(ref)))
       return await versionOf(opened, ref === undefined ? undefined : Number(ref));
-    const read = await readTools(around.cwd, ref ?? "", { home, label: flags.label ?? onlyLabel(opened?.world) });
+    const read = await readTools(around.cwd, ref ?? "", { home, label: flags.label, otherwise: onlyLabel(opened?.world) });
     problems.push(...read.problems);
     return catalogOf(read.tools);
   };
   const [from, to] = [await side(flags.from), await side(flags.to)];
-  const stored = isVersion(flags.from) && isVersion(flags.to ?? "0") ? opened?.world.lineage : undefined;
+  // What is known leads forward; going back, who would stand in is found by looking at the two alone.
+  const isForward = isVersion(flags.from) && isVersion(flags.to ?? "0") && from.version <= to.version;
+  const stored = isForward ? opened?.world.lineage : undefined;
   return {
     from: nameOf(flags.from, opened),
     to: nameOf(flags.to, opened),
@@ -226,8 +228,12 @@ async function prospectOf(around: RehearsalSurroundings, opened: OpenedHome, fla
   }
   const read = readJson(around.cwd, flags.against);
   if (isServersFile(read.json)) return await listServers(around, opened, read, flags);
-  const label = flags.label ?? onlyLabel(world);
-  const { tools, labels, problems, isManifest } = await readTools(around.cwd, flags.against, { read, home, label });
+  const { tools, labels, problems, isManifest } = await readTools(around.cwd, flags.against, {
+    read,
+    home,
+    label: flags.label,
+    otherwise: onlyLabel(world),
+  });
   const listings = byLabel(tools, labels);
   if (listings.size === 0 && !isManifest)
     throw new CliFault(

@@ -66,9 +66,8 @@ export async function readDrift(desk: Desk, options: { from?: number; to?: numbe
   const [before, after] = [await catalogAt(desk, from), await catalogAt(desk, to)];
   const drift = diffCatalogs(before, after);
   const moved = new Set<ToolKey>([...drift.added, ...drift.removed, ...drift.changed]);
-  const low = Math.min(from, to);
-  const high = Math.max(from, to);
-  const links = [...world.lineage.values()].filter((link) => link.atVersion > low && link.atVersion <= high);
+  // Going back nobody took over: links lead forward.
+  const links = [...world.lineage.values()].filter((link) => link.atVersion > from && link.atVersion <= to);
   const skills = skillsReaching(world.graph, moved).sort();
   return {
     ...drift,

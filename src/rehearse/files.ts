@@ -95,13 +95,19 @@ function unpacked(path: string, bytes: Uint8Array): Uint8Array {
   }
 }
 
-/** The tools of a catalog file. A manifest's definitions are those of the home it lies in, else of the home at hand. */
+/** The tools of a catalog file. `label`: as it was asked for; `otherwise`: where nobody says whose they are. A manifest's definitions are those of the home it lies in, else of the home at hand. */
 export async function readTools(
   cwd: string,
   path: string,
-  options: { readonly read?: ReadJson; readonly home: string; readonly label: string | undefined },
+  options: {
+    readonly read?: ReadJson;
+    readonly home: string;
+    readonly label: string | undefined;
+    readonly otherwise: string | undefined;
+  },
 ): Promise<ReadTools> {
-  const { label, home } = options;
+  const { home } = options;
+  const label = options.label ?? options.otherwise;
   const wrong = label === undefined ? undefined : labelProblem(label);
   if (wrong !== undefined) throw new CliFault(`--label ${label ?? ""}: ${wrong.text}`, EXIT.usage);
   const { json, problems } = options.read ?? readJson(cwd, path);
@@ -119,10 +125,18 @@ export async function readTools(
     labels: read.labels,
     problems: [
       ...problems,
+      ...unusedLabel(path, options.label, read.labels),
       ...read.problems.map((problem) => ({ ...problem, where: problem.where === "" ? path : `${path}: ${problem.where}` })),
     ],
     isManifest,
   };
+}
+
+/** Whoever names a label expects the tools under it. */
+function unusedLabel(path: string, label: string | undefined, labels: readonly string[]): Problem[] {
+  if (label === undefined || labels.length === 0 || labels.includes(label)) return [];
+  const text = `its tools say themselves whose they are (${labels.join(", ")}); --label ${label} is of none of them.`;
+  return [{ code: "label-unused", where: path, text }];
 }
 
 /** A tool without its definition would read as one that was removed. */

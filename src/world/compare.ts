@@ -38,7 +38,7 @@ export interface TakenOver {
   readonly nearest: Unresolved["nearest"];
 }
 
-/** `links`: known links, where both are versions of one history; else lineage is found by looking at the two alone. */
+/** `links`: known links, where both are versions of one history and `to` is the later one; else lineage is found by looking at the two alone. */
 export function compareCatalogs(
   from: Catalog,
   to: Catalog,
@@ -61,10 +61,9 @@ export function compareCatalogs(
 }
 
 function knownLineage(from: Catalog, to: Catalog, links: readonly LineageLink[]): TakenOver[] {
-  const [low, high] = [Math.min(from.version, to.version), Math.max(from.version, to.version)];
-  const between = links.filter((link) => link.atVersion > low && link.atVersion <= high);
+  const between = links.filter((link) => link.atVersion > from.version && link.atVersion <= to.version);
   return gone(from, to).map((tool) => {
-    const next = successors(tool.key, low, between, (key) => to.tools.has(key));
+    const next = successors(tool.key, from.version, between, (key) => to.tools.has(key));
     if (next === undefined) return unresolved(tool.key, []);
     const score = next.links.reduce((least, link) => Math.min(least, link.score), 1);
     const evidence = next.links.flatMap((link) => link.evidence.map((text) => `v${link.atVersion}: ${text}`));

@@ -36,7 +36,7 @@ export async function compareLineage(
   verbs.exit(lineage.every((row) => row.level === "certain") ? EXIT.fine : EXIT.review);
 }
 
-/** One side given is the newer one: it is compared with the present version. */
+/** One side given is compared with the present version: a file is the newer one, a version the older. */
 async function compared(
   verbs: Verbs,
   from: string | undefined,
@@ -46,8 +46,7 @@ async function compared(
   const home = verbs.home();
   const found = await verbs.ports.compare({
     ...(home === undefined ? {} : { home }),
-    from: to === undefined ? undefined : from,
-    to: to ?? from,
+    ...(to === undefined && !isVersion(from) ? { from: undefined, to: from } : { from, to }),
     ...(label === undefined ? {} : { label }),
   });
   for (const { where, text } of found.problems) verbs.ports.print.note({ text: `${where}: ${text}`, colour: "yellow" });

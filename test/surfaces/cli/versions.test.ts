@@ -75,6 +75,26 @@ describe("catalog version 0, which every history begins with", { timeout: 60_000
   });
 });
 
+describe("two catalog versions in the order that time did not go", { timeout: 60_000 }, () => {
+  it("are compared as they are named: nobody is said to take over who came before", async () => {
+    const home = makeHome(["shop"]);
+    const house = await openHouse(home);
+    await list(house, "shop", [FIND, CANCEL]);
+    await list(house, "shop", [{ ...FIND, name: "find_orders" }, CANCEL]);
+    const [link] = await house.operations.lineage();
+    expect(link).toMatchObject({ from: "shop/find_order", to: ["shop/find_orders"] });
+    expect((await house.operations.drift({ from: 1, to: 2 })).lineage).toHaveLength(1);
+    expect((await house.operations.drift({ from: 2, to: 1 })).lineage).toEqual([]);
+    await house.stop();
+    const lineage = async (...sides: string[]): Promise<string> =>
+      (await desk.run("catalog", "lineage", ...sides, "--home", home)).out;
+    expect(await lineage("1", "2")).toMatch(/shop\/find_order → shop\/find_orders/);
+    expect(await lineage("2", "1")).toMatch(/shop\/find_orders → shop\/find_order /);
+    // One version alone is the older side, as it is for drift.
+    expect(await lineage("1")).toBe(await lineage("1", "2"));
+  });
+});
+
 describe("a catalog version that is not kept", { timeout: 60_000 }, () => {
   it("is named by every door with the versions there are and the verb that lists them, and as a wrong use", async () => {
     const home = await history();

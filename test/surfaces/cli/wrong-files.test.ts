@@ -116,6 +116,20 @@ describe("a catalog file that is read otherwise than it may be meant", () => {
       expect((await desk.run(...argv)).err).toMatch(/names\.json: server stands there twice; the later one counts\./);
   });
 
+  it("says so where the label that is given is of none of its tools", async () => {
+    for (const argv of [
+      ["catalog", "drift", good, good, "--label", "nope"],
+      ["check", "--against", good, "--label", "nope"],
+    ]) {
+      const said = await desk.run(...argv);
+      expect([said.code, said.err]).toEqual([
+        EXIT.fine,
+        expect.stringMatching(/good\.json: its tools say themselves .*--label nope is of none/),
+      ]);
+    }
+    expect((await desk.run("catalog", "drift", good, good)).err).toBe("");
+  });
+
   it("is refused where a tool's server is no text, with file, member and the way out, by each verb", async () => {
     const path = desk.file("servers5.json", [...shopFile(1), { name: "a", inputSchema: {}, server: 5 }]);
     for (const argv of [
