@@ -57,7 +57,7 @@ export const lineageLinkSchema = z.object({
 });
 export type LineageLink = z.infer<typeof lineageLinkSchema>;
 
-export const LINK_STATES = ["in-force", "followed-on", "passed-over", "returned", "earlier", "ended", "rejected"] as const;
+export const LINK_STATES = ["followed", "followed-on", "passed-over", "returned", "earlier", "ended", "rejected"] as const;
 /** What is of a link in the present catalog (catalog/lineage/chain.ts). */
 export type LinkState = (typeof LINK_STATES)[number];
 

@@ -65,7 +65,7 @@ describe("a takeover that a person states", () => {
     const [link] = (await state(house, TO_ANNUL)).links;
     await house.stop();
     const again = await openHouse(home);
-    expect(await again.operations.lineageLink(link?.id ?? "")).toEqual({ ...link, now: "in-force" });
+    expect(await again.operations.lineageLink(link?.id ?? "")).toEqual({ ...link, now: "followed" });
     await list(again, "shop", [{ ...annul, name: "annul_it" }, mail, stays]);
     const chain = (await again.operations.skill("cancel-it", person)).successors;
     expect(chain.map((one) => one.from)).toContain("shop/cancel_order");
@@ -173,13 +173,13 @@ describe("what is of a takeover now", () => {
     await list(house, "shop", [cancel, stays]);
     await list(house, "shop", [successor, stays]);
     if (isStated) await state(house, TO_ANNUL);
-    expect(await nowOf(house)).toEqual(["in-force"]);
+    expect(await nowOf(house)).toEqual(["followed"]);
     const [link] = await house.operations.lineage();
     await list(house, "shop", [successor, cancel, stays]);
     expect(await nowOf(house)).toEqual(["returned"]);
     // It leaves again: what was found is found anew, what was said is said still.
     await list(house, "shop", [successor, stays]);
-    expect(await nowOf(house)).toEqual(["earlier", "in-force"]);
+    expect(await nowOf(house)).toEqual(["earlier", "followed"]);
     const again = (await house.operations.lineage()).at(-1);
     expect(again).toMatchObject({ to: link?.to, params: link?.params, atVersion: 4 });
     expect([again?.stated, again?.confirmed]).toEqual([link?.stated, link?.confirmed]);
@@ -200,7 +200,7 @@ describe("what is of a takeover now", () => {
     expect((await house.operations.lineage()).map(({ to, now }) => [to[0], now])).toEqual(
       expect.arrayContaining([
         ["shop/cancel_orders", "passed-over"],
-        ["shop/annul", "in-force"],
+        ["shop/annul", "followed"],
       ]),
     );
   });

@@ -209,7 +209,7 @@ export function fakeOperations(
     tools: [],
   };
   const link = {
-    now: "in-force" as const,
+    now: "followed" as const,
     id: "l1",
     kind: "renamed" as const,
     from: "shop/old",

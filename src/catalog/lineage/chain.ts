@@ -68,7 +68,7 @@ export function stateOfLink(
   const followed = takeover(catalog, from, links);
   if (followed === undefined) return "ended";
   if (!followed.links.some(({ id }) => id === link.id)) return "passed-over";
-  return link.to.every((key) => catalog.tools.has(key as ToolKey)) ? "in-force" : "followed-on";
+  return link.to.every((key) => catalog.tools.has(key as ToolKey)) ? "followed" : "followed-on";
 }
 
 function follow(

@@ -149,7 +149,7 @@ export const link = lineageLinkSchema.extend({
   now: z
     .enum(LINK_STATES)
     .describe(
-      "in-force; followed-on: to what took over later; passed-over: another goes before it; returned: the tool is back; earlier: it came back and left again; ended: nothing stands in; rejected.",
+      "followed; followed-on: to what took over later; passed-over: another goes before it; returned: the tool is back; earlier: it came back and left again; ended: nothing stands in; rejected.",
     ),
 });
 export const judgedLink = lineageLinkSchema.extend({
