@@ -100,7 +100,7 @@ function printOracle(history: CatalogHistory): Asked[] {
     const { changes } = diffSchemas(before, after, direction);
     const ms = performance.now() - began;
     const accepted = oracleAccepts(before, after, direction);
-    return { where, tool, direction, accepted, changes, found: agreement(changes, direction, accepted), ms };
+    return { where, tool, direction, accepted, changes, found: agreement({ before, after, direction, accepted }, changes), ms };
   });
   const agreed = asked.filter((one) => one.found === "agree").length;
   print(`  oracle    ${agreed} of ${asked.length} schema pairs agree, ${(performance.now() - start).toFixed(0)} ms`);

@@ -154,7 +154,10 @@ function whenUndeclaredSent(change: ToolChange, usage: Usage): Level {
   const declared = new Set(isJsonObject(after) && isJsonObject(after["properties"]) ? Object.keys(after["properties"]) : []);
   const depth = field === undefined ? 0 : segmentsOf(field).length;
   const inside = usage.params.filter((param) => field === undefined || bearingOf([param], field) === "whole").map(segmentsOf);
-  return inside.some((path) => path.length > depth && !declared.has(path[depth] ?? "")) ? "breaking" : "compatible";
+  if (inside.some((path) => path.length > depth && !declared.has(path[depth] ?? ""))) return "breaking";
+  // What a map is set to is not known where no call shows it.
+  const isSetUnseen = change.verdict === "breaking" && holders.length === 0 && inside.some((path) => path.length === depth);
+  return isSetUnseen ? "dangerous" : "compatible";
 }
 
 /* ── results ───────────────────────────────────────────────────────────────────────────────────────────────────────────── */

@@ -40,7 +40,15 @@ function rule<Kind extends Kinds>(
   judge: (seen: Of<Kind>) => Claim | undefined,
 ): SchemaRule {
   const claims = (seen: Observation): seen is Of<Kind> => (kinds as readonly string[]).includes(seen.kind);
-  return { rule: id, direction, claim: (seen) => (claims(seen) ? judge(seen) : undefined) };
+  return {
+    rule: id,
+    direction,
+    claim: (seen) => {
+      const claim = claims(seen) ? judge(seen) : undefined;
+      if (claim === undefined || direction === "both") return claim;
+      return unlessCovered(claim, direction === "input" ? seen.coveredByNew : seen.coveredByOld, OTHER_FORM[direction]);
+    },
+  };
 }
 
 /* ── input: values that were accepted must stay accepted ───────────────────────────────────────────────────────────────── */
@@ -48,7 +56,7 @@ function rule<Kind extends Kinds>(
 const INPUT_RULES: readonly SchemaRule[] = [
   rule("I1", "input", ["member-added"], (seen) =>
     seen.required && !seen.hasDefault
-      ? { verdict: refused(seen), text: `parameter ${name(seen)} was added and is required` }
+      ? { verdict: "breaking", text: `parameter ${name(seen)} was added and is required` }
       : undefined,
   ),
   rule("I2", "input", ["member-added"], (seen) =>
@@ -60,7 +68,7 @@ const INPUT_RULES: readonly SchemaRule[] = [
     seen.required ? undefined : { verdict: "compatible", text: `optional parameter ${name(seen)} was added` },
   ),
   rule("I4", "input", ["member-required"], (seen) => ({
-    verdict: seen.hasDefault ? "risky" : refused(seen),
+    verdict: seen.hasDefault ? "risky" : "breaking",
     text: `parameter ${name(seen)} became required${seen.hasDefault ? ", with a default" : ""}`,
   })),
   rule("I5", "input", ["member-optional"], (seen) => ({
@@ -68,9 +76,7 @@ const INPUT_RULES: readonly SchemaRule[] = [
     text: `parameter ${name(seen)} became optional`,
   })),
   rule("I6", "input", ["member-removed"], (seen) =>
-    seen.into === "closed"
-      ? { verdict: refused(seen), text: `parameter ${name(seen)} was removed and is now refused` }
-      : undefined,
+    seen.into === "closed" ? { verdict: "breaking", text: `parameter ${name(seen)} was removed and is now refused` } : undefined,
   ),
   rule("I7", "input", ["member-removed"], (seen) =>
     seen.into === "closed"
@@ -78,7 +84,7 @@ const INPUT_RULES: readonly SchemaRule[] = [
       : { verdict: "risky", text: `parameter ${name(seen)} was removed and is now silently ignored` },
   ),
   rule("I8", "input", ["member-renamed"], (seen) => ({
-    verdict: seen.into === "closed" || seen.required ? refused(seen) : "risky",
+    verdict: seen.into === "closed" || seen.required ? "breaking" : "risky",
     text: `parameter ${name(seen)} is now called ${quote(seen.to)}`,
   })),
   rule("I9", "input", ["kinds-moved", "integer-lifted", "branch-won", "exclusion-lifted"], (seen) => {
@@ -87,17 +93,17 @@ const INPUT_RULES: readonly SchemaRule[] = [
     return seen.lost.length > 0 ? undefined : compatible(`${name(seen)} also takes ${list(seen.won)}`);
   }),
   rule("I10", "input", ["kinds-moved", "integer-introduced", "branch-lost", "exclusion-introduced"], (seen) => {
-    if (seen.kind === "integer-introduced") return { verdict: edge(seen), text: `${name(seen)} takes whole numbers only` };
-    if (seen.kind === "exclusion-introduced") return { verdict: edge(seen), text: `${name(seen)} must fit exactly one form` };
-    if (seen.kind === "branch-lost") return { verdict: refused(seen), text: `one form of ${name(seen)} is not taken any more` };
+    if (seen.kind === "integer-introduced") return { verdict: "edge", text: `${name(seen)} takes whole numbers only` };
+    if (seen.kind === "exclusion-introduced") return { verdict: "edge", text: `${name(seen)} must fit exactly one form` };
+    if (seen.kind === "branch-lost") return { verdict: "breaking", text: `one form of ${name(seen)} is not taken any more` };
     const now = seen.won.length > 0 ? `, but ${list(seen.won)}` : "";
     return {
-      verdict: seen.edge ? edge(seen) : refused(seen),
+      verdict: seen.edge ? "edge" : "breaking",
       text: `${name(seen)} does not take ${list(seen.lost)} any more${now}`,
     };
   }),
   rule("I11", "input", ["values-lost", "values-introduced"], (seen) => ({
-    verdict: refused(seen),
+    verdict: "breaking",
     text:
       seen.kind === "values-lost"
         ? `values of ${name(seen)} are gone: now ${show(seen.after)}`
@@ -111,7 +117,7 @@ const INPUT_RULES: readonly SchemaRule[] = [
     ),
   ),
   rule("I13", "input", ["limit-tightened"], (seen) => ({
-    verdict: seen.edge ? edge(seen) : refused(seen),
+    verdict: seen.edge ? "edge" : "breaking",
     text: `${seen.keyword} of ${name(seen)} was tightened from ${show(seen.before)} to ${show(seen.after)}`,
   })),
   rule("I14", "input", ["limit-loosened", "extras-opened"], (seen) =>
@@ -130,7 +136,7 @@ const INPUT_RULES: readonly SchemaRule[] = [
     text: `default of ${name(seen)} changed from ${show(seen.before)} to ${show(seen.after)}`,
   })),
   rule("I17", "input", ["extras-closed"], (seen) => ({
-    verdict: seen.wasMap ? refused(seen) : "risky",
+    verdict: seen.wasMap ? "breaking" : "risky",
     text: `undeclared keys are not taken any more at ${name(seen)}`,
   })),
 ];
@@ -145,9 +151,9 @@ const OUTPUT_RULES: readonly SchemaRule[] = [
   })),
   rule("O3", "output", ["member-removed", "member-optional"], (seen) =>
     seen.kind === "member-optional"
-      ? { verdict: unpromised(seen), text: `field ${name(seen)} of the result may be missing now` }
+      ? { verdict: "breaking", text: `field ${name(seen)} of the result may be missing now` }
       : {
-          verdict: seen.required || seen.into !== "closed" ? unpromised(seen) : "risky",
+          verdict: seen.required || seen.into !== "closed" ? "breaking" : "risky",
           text: `field ${name(seen)} of the result was removed`,
         },
   ),
@@ -157,19 +163,18 @@ const OUTPUT_RULES: readonly SchemaRule[] = [
       : { verdict: "risky", text: `the result may have undeclared fields at ${name(seen)}` },
   ),
   rule("O5", "output", ["kinds-moved", "integer-lifted", "branch-won", "exclusion-lifted", "format-moved"], (seen) => {
-    if (seen.kind === "integer-lifted") return { verdict: edgeOut(seen), text: `field ${name(seen)} may be any number now` };
-    if (seen.kind === "exclusion-lifted")
-      return { verdict: edgeOut(seen), text: `field ${name(seen)} may fit several forms now` };
-    if (seen.kind === "branch-won") return { verdict: unpromised(seen), text: `field ${name(seen)} may have a further form` };
+    if (seen.kind === "integer-lifted") return { verdict: "edge", text: `field ${name(seen)} may be any number now` };
+    if (seen.kind === "exclusion-lifted") return { verdict: "edge", text: `field ${name(seen)} may fit several forms now` };
+    if (seen.kind === "branch-won") return { verdict: "breaking", text: `field ${name(seen)} may have a further form` };
     if (seen.kind === "format-moved") {
       if (!seen.lost) return undefined;
       return { verdict: "risky", text: `format of field ${name(seen)} changed from ${show(seen.before)} to ${show(seen.after)}` };
     }
     if (seen.won.length === 0) return undefined;
-    return { verdict: seen.edge ? edgeOut(seen) : unpromised(seen), text: `field ${name(seen)} may be ${list(seen.won)} now` };
+    return { verdict: seen.edge ? "edge" : "breaking", text: `field ${name(seen)} may be ${list(seen.won)} now` };
   }),
   rule("O6", "output", ["values-won", "values-lifted", "limit-loosened"], (seen) => ({
-    verdict: seen.kind === "limit-loosened" ? edgeOut(seen) : unpromised(seen),
+    verdict: seen.kind === "limit-loosened" ? "edge" : "breaking",
     text:
       seen.kind === "limit-loosened"
         ? `${seen.keyword} of field ${name(seen)} was loosened`
@@ -194,7 +199,7 @@ const OUTPUT_RULES: readonly SchemaRule[] = [
     (seen) => {
       if (seen.kind === "default-moved") return { verdict: "cosmetic", text: `default of field ${name(seen)} changed` };
       if (seen.kind === "limit-tightened" && seen.loosenedToo)
-        return { verdict: edgeOut(seen), text: `${seen.keyword} of field ${name(seen)} changed` };
+        return { verdict: "edge", text: `${seen.keyword} of field ${name(seen)} changed` };
       return compatible(`the result is described more narrowly at ${name(seen)}`);
     },
   ),
@@ -222,26 +227,20 @@ export const ALL_RULES: readonly SchemaRule[] = Object.freeze([...INPUT_RULES, .
 
 /* ── verdicts and words ────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/** Another branch may make up for it; where that one ignores what this one declared, it is accepted and not understood. */
-function refused(seen: Observation): Verdict {
-  return unlessCovered(seen.coveredByNew, "breaking");
+/**
+ * Another form of a union may make up for what one of them lost. Where it does so without looking at what this one declared, the value
+ * goes through and is not understood as before.
+ */
+function unlessCovered(claim: Claim, cover: Cover, otherForm: string): Claim {
+  if (cover === "no" || (claim.verdict !== "breaking" && claim.verdict !== "edge")) return claim;
+  return cover === "fully" ? { ...claim, verdict: "compatible" } : { verdict: "risky", text: `${claim.text}; ${otherForm}` };
 }
 
-function edge(seen: Observation): Verdict {
-  return unlessCovered(seen.coveredByNew, "edge");
-}
-
-function unpromised(seen: Observation): Verdict {
-  return unlessCovered(seen.coveredByOld, "breaking");
-}
-
-function edgeOut(seen: Observation): Verdict {
-  return unlessCovered(seen.coveredByOld, "edge");
-}
-
-function unlessCovered(cover: Cover, verdict: Verdict): Verdict {
-  return cover === "fully" ? "compatible" : cover === "loosely" ? "risky" : verdict;
-}
+/** What is added to the sentence where another form lets the values through. */
+export const OTHER_FORM = {
+  input: "another form of it still lets such values through",
+  output: "another form of it let such values through before",
+} as const;
 
 function compatible(text: string): Claim {
   return { verdict: "compatible", text };

@@ -167,6 +167,27 @@ describe("levels by use, without recorded calls", () => {
       usage(["f.extra"]),
       "breaking",
     ],
+    [
+      "I17 of a map that is set, while no call shows its keys",
+      tool(input({ m: { type: "object" } })),
+      tool(input({ m: { type: "object", additionalProperties: { enum: [1] } } })),
+      usage(["m"]),
+      "dangerous",
+    ],
+    [
+      "I17 of a map whose keys are shown by a call and fit",
+      tool(input({ m: { type: "object" } })),
+      tool(input({ m: { type: "object", additionalProperties: { enum: [1] } } })),
+      usage(["m"], [], [{ m: { a: 1 } }]),
+      "compatible",
+    ],
+    [
+      "I17 of a map whose keys are shown by a call and do not fit",
+      tool(input({ m: { type: "object" } })),
+      tool(input({ m: { type: "object", additionalProperties: { enum: [1] } } })),
+      usage(["m"], [], [{ m: { a: 2 } }]),
+      "breaking",
+    ],
     ["X2 where nothing can be said", tool(input(a)), tool(input(a, { not: { required: ["z"] } })), usage(["a"]), "unknown"],
     [
       "X2 inside what is not used",

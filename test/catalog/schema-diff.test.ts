@@ -164,6 +164,19 @@ describe("rules for parameters", () => {
       ["I17 breaking m"],
     ],
     [
+      "I17: an object of free form takes nothing any more",
+      object({ m: { type: "object" } }),
+      object({ m: { type: "object", additionalProperties: false } }),
+      ["I17 breaking m"],
+    ],
+    [
+      "I17: an object of free form takes some values only",
+      object({ m: { type: "object", additionalProperties: true } }),
+      object({ m: { type: "object", additionalProperties: { enum: [1, -1] } } }),
+      ["I17 breaking m"],
+    ],
+    ["I17: a tool without parameters says so", object({}), object({}, closed), ["I17 risky -"]],
+    [
       "X2: the parameters are published",
       { $schema: "http://json-schema.org/draft-07/schema#" },
       object({ "a!": string }),
@@ -213,6 +226,24 @@ describe("rules for parameters", () => {
       ["I1 risky a.w"],
     ],
     [
+      "a form whose values another form takes but for keys that nobody declared",
+      object({ a: { anyOf: [object({ x: string }), { type: "object", additionalProperties: string }] } }),
+      object({ a: { anyOf: [object({ x: number }), { type: "object", additionalProperties: string }] } }),
+      ["I10 risky a.x"],
+    ],
+    [
+      "a form of a map whose values no other form takes",
+      object({ a: { anyOf: [{ type: "object", additionalProperties: number }, object({ x: string })] } }),
+      object({ a: { anyOf: [{ type: "object", additionalProperties: string }, object({ x: string })] } }),
+      ["I10 breaking a.*"],
+    ],
+    [
+      "a member of which no value was taken, beside a map, that takes some now",
+      object({ a: { allOf: [string, number] } }, { additionalProperties: string }),
+      object({ a: number }, { additionalProperties: string }),
+      ["I3 compatible a"],
+    ],
+    [
       "members that are required but not declared",
       object({}, { required: ["a"] }),
       object({}, { required: ["a", "b"] }),
@@ -244,6 +275,16 @@ describe("rules for parameters", () => {
       after: { minimum: 3 },
     });
     expect(change?.text).toContain("`f.a/b`");
+  });
+
+  it("says where another form of a union lets through what one form lost", () => {
+    const forms = (v: JsonObject): JsonValue => object({ a: { anyOf: [object({ x: v }), object({ y: string })] } });
+    expect(schemaDiff(forms(string), forms(number), "input").map((change) => change.text)).toEqual([
+      "`a.x` does not take string any more, but number; another form of it still lets such values through",
+    ]);
+    expect(schemaDiff(forms(string), forms(number), "output").map((change) => change.text)).toEqual([
+      "field `a.x` may be number now; another form of it let such values through before",
+    ]);
   });
 
   it("names the new name of a renamed parameter in its place", () => {

@@ -242,12 +242,13 @@ function observeMembers(walk: Walk, x: Branch, y: Branch, at: At): void {
     if (explained.has(member)) continue;
     const hasDefault = member.node.fallback !== undefined;
     const here = memberAt(at, member.name);
-    walk.note({ kind: "member-added", required: member.required, hasDefault, over }, here, undefined, () =>
+    const was = isForbidden(x, member.name) ? "closed" : over;
+    walk.note({ kind: "member-added", required: member.required, hasDefault, over: was }, here, undefined, () =>
       fragment(member.node),
     );
     // What the key could be before was said by the schema for other keys.
     const extra = x.additional?.force() ?? ANY;
-    if (over === "typed") walk.nodes(extra, { ...member.node, fallback: extra.fallback }, here);
+    if (was === "typed") walk.nodes(extra, { ...member.node, fallback: extra.fallback }, here);
   }
   observeForbidden(walk, x, y, at);
   observeExtras(walk, x, y, at, over, into);
@@ -328,10 +329,15 @@ function extrasOf(branch: Branch): Extras {
 
 /** A removed member whose values the schema for other keys refuses is refused, whatever that schema lets through. */
 function landing(walk: Walk, member: Member, y: Branch, into: Extras): Extras {
-  const forbidden = y.properties?.get(member.name);
-  if (forbidden !== undefined && isNever(forbidden.force())) return "closed";
+  if (isForbidden(y, member.name)) return "closed";
   if (into !== "typed" || y.additional === undefined) return into;
   return walk.covers(y.additional.force(), member.node, "member-removed") === "no" ? "closed" : "typed";
+}
+
+/** A key that is declared to have no value at all. */
+function isForbidden(branch: Branch, name: string): boolean {
+  const declared = branch.properties?.get(name);
+  return declared !== undefined && isNever(declared.force());
 }
 
 function observeExtras(walk: Walk, x: Branch, y: Branch, at: At, over: Extras, into: Extras): void {
@@ -342,8 +348,14 @@ function observeExtras(walk: Walk, x: Branch, y: Branch, at: At, over: Extras, i
   }
   if (over === into) return;
   const [before, after] = [(): JsonValue => extrasPart(x), (): JsonValue => extrasPart(y)];
-  if (into === "closed" || over === "open") walk.note({ kind: "extras-closed", wasMap: over === "typed" }, at, before, after);
+  const wasMap = over === "typed" || isFreeForm(x, at);
+  if (into === "closed" || over === "open") walk.note({ kind: "extras-closed", wasMap }, at, before, after);
   else walk.note({ kind: "extras-opened" }, at, before, after);
+}
+
+/** An object inside that declares no key at all is there for whatever keys are sent. One for all parameters says that there are none. */
+function isFreeForm(branch: Branch, at: At): boolean {
+  return at.field !== "" && (branch.properties?.size ?? 0) === 0;
 }
 
 /** As a schema that a recorded object can be tested against, which is what tells whether undeclared keys are sent. */

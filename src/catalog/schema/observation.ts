@@ -28,7 +28,8 @@ export type Difference =
   | { readonly kind: "limit-loosened"; readonly keyword: string }
   | { readonly kind: "format-moved"; readonly lost: boolean; readonly won: boolean }
   | { readonly kind: "default-moved" }
-  /** Undeclared keys were accepted and are not, or only some. `wasMap`: they had a schema of their own, so were meant to be used. */
+  /** Undeclared keys were accepted and are not, or only some. `wasMap`: they were meant to be used, having a schema of
+   * their own or being all there is. */
   | { readonly kind: "extras-closed"; readonly wasMap: boolean }
   | { readonly kind: "extras-opened" }
   | Bare<"branch-lost" | "branch-won">

@@ -14,7 +14,7 @@ import { equality, sameJson, type Equality } from "./equal.js";
 import { accepts } from "./accept.js";
 import { isAny, isImplied, isPlain, kindOf, KINDS } from "./node.js";
 import type { Branch, Kind, Node, Slot } from "./node.js";
-import { narrows, type Cover, type Observation } from "./observation.js";
+import { narrows, type Cover, type Difference, type Observation } from "./observation.js";
 import { fragment, branchFragment, isOfKind, nodeOf, presentIn, type At, type Loose, type Walk } from "./step.js";
 
 /** Pairs of places looked at before a pair that was seen is passed over: keeps schemas that multiply finite. */
@@ -127,7 +127,7 @@ function coverOf(a: Node, b: Node, loose: Loose, asked: Pick<WalkOptions, "equal
   let cover: Cover = "fully";
   const note: Walk["note"] = (difference, at) => {
     if (at.coveredByNew === "fully" || cover === "no") return;
-    if (narrows(difference)) cover = at.coveredByNew === "loosely" ? "loosely" : "no";
+    if (narrows(difference)) cover = at.coveredByNew === "loosely" || isUnused(difference) ? "loosely" : "no";
     else if (difference.kind === loose) cover = "loosely";
   };
   const isOver = (): boolean => {
@@ -142,6 +142,11 @@ function coverOf(a: Node, b: Node, loose: Loose, asked: Pick<WalkOptions, "equal
     row.set(b, cover);
   }
   return cover;
+}
+
+/** Keys that nobody declared are refused: as where there is one form only, no reason to hold that what was declared is. */
+function isUnused(difference: Difference): boolean {
+  return difference.kind === "extras-closed" && !difference.wasMap;
 }
 
 function has(pairs: ReadonlyMap<Node, ReadonlySet<Node>>, a: Node, b: Node): boolean {
