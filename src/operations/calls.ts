@@ -108,7 +108,7 @@ function outsidePin(what: string, { version, ends }: CallerPinned): string {
 function unknownTool(world: World, asked: string, caller: Caller, pinned: CallerPinned | undefined): Fault {
   const within = (key: string): boolean => reachesTool(caller.upstreams, key);
   const gone = goneAs(world, asked, caller);
-  const successors = gone.flatMap((key) => takeover(world.catalog, key, world.lineage.values()) ?? []);
+  const successors = gone.flatMap((key) => takeover(world.catalog, key, world.lineage) ?? []);
   if (gone.length > 0 && successors.length === gone.length && successors.every(({ to }) => to.every(within))) {
     const told = successors.map(
       ({ to, level }, n) => `${gone[n] ?? asked} left the catalog; ${to.join(" and ")} took over (${level}).`,

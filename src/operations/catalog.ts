@@ -145,7 +145,7 @@ export function listLinks(desk: Desk): ShownLink[] {
 
 export function shownLink(desk: Desk, link: LineageLink): ShownLink {
   const { catalog, lineage } = desk.steward.world();
-  return { ...link, now: stateOfLink(link, catalog, lineage.values()) };
+  return { ...link, now: stateOfLink(link, catalog, lineage) };
 }
 
 /** A person says what took over from tools that left, or corrects what a known takeover maps and fixes. */

@@ -79,7 +79,7 @@ export function readSkill(desk: Desk, name: string, reach?: Reach): SkillDetail 
   const world = desk.steward.world();
   const skill = requireSkill(world, name, reach);
   const links = skill.contract.requires.flatMap(
-    (need) => takeover(world.catalog, need.tool as ToolKey, world.lineage.values())?.links ?? [],
+    (need) => takeover(world.catalog, need.tool as ToolKey, world.lineage)?.links ?? [],
   );
   return {
     ...summaryOf(world, skill, reach),

@@ -19,7 +19,7 @@ import type { Bm25fScoring } from "./contribution.js";
 import { diversify } from "./mmr.js";
 import type { ParsedQuery } from "./query.js";
 import { parseQuery } from "./query.js";
-import { oncePer } from "./once.js";
+import { oncePer } from "../model/once.js";
 import { addPhrases } from "./phrases.js";
 import type { Ranked } from "./ranked.js";
 import { rank } from "./rank.js";

@@ -18,7 +18,7 @@ import { exactSlots, exactTerms, isNamedBy } from "./exact.js";
 import type { IndexedTool } from "./fields.js";
 import { TOOL_FIELDS, toolTexts } from "./fields.js";
 import { freeze, thaw, type FrozenIndex } from "./frozen.js";
-import { oncePer } from "./once.js";
+import { oncePer } from "../model/once.js";
 import { addPhrases } from "./phrases.js";
 import type { ParsedQuery } from "./query.js";
 import { parseQuery } from "./query.js";

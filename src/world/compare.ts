@@ -61,7 +61,9 @@ export function compareCatalogs(
 }
 
 function knownLineage(from: Catalog, to: Catalog, links: readonly LineageLink[]): TakenOver[] {
-  const between = links.filter((link) => link.atVersion > from.version && link.atVersion <= to.version);
+  const between = new Map(
+    links.filter((link) => link.atVersion > from.version && link.atVersion <= to.version).map((link) => [link.id, link]),
+  );
   return gone(from, to).map((tool) => {
     const next = successors(tool.key, from.version, between, (key) => to.tools.has(key));
     if (next === undefined) return unresolved(tool.key, []);
@@ -80,9 +82,10 @@ function foundLineage(from: Catalog, to: Catalog): TakenOver[] {
     return before === undefined ? [] : [{ before, after }];
   });
   const report = lineageReport({ removed, added, kept, atVersion: 2 });
+  const links = new Map(report.links.map((link) => [link.from, link]));
   const nearest = new Map(report.unresolved.map((one) => [one.tool, one.nearest]));
   return removed.map((tool) => {
-    const link = report.links.find((one) => one.from === tool.key);
+    const link = links.get(tool.key);
     if (link === undefined) return unresolved(tool.key, nearest.get(tool.key) ?? []);
     const { to: targets, kind, level, score, params, fixedArguments, evidence } = link;
     return { tool: tool.key, to: targets, kind, level, score, params, fixedArguments, evidence, nearest: [] };

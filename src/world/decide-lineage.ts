@@ -13,6 +13,7 @@ import { splitToolKey, type ToolKey } from "../model/ids.js";
 import type { LineageLink, SupersedeHint } from "../model/lineage.js";
 import type { LineageLook } from "../model/maintenance.js";
 import { LINEAGE_LIMITS } from "../model/policy.js";
+import { oncePer } from "../model/once.js";
 import type { Tool } from "../model/tool.js";
 import { applyWrites } from "./decide-library.js";
 import { settleStandings } from "./decide-standings.js";
@@ -72,14 +73,20 @@ function orphans(before: Known, labels: ReadonlySet<string>): { tool: Tool; miss
  * names, a machine's for the definitions it was told by.
  */
 function isRejected(known: Known, link: LineageLink): boolean {
-  return [...known.lineage.values()].some(
+  return (rejectedIn(known.lineage).get(link.from) ?? []).some(
     (other) =>
-      other.rejected !== undefined &&
-      other.from === link.from &&
       JSON.stringify(other.to) === JSON.stringify(link.to) &&
       (isRejectedByPerson(other) || opinionOf(other, "manager")?.basis === basisOf(known, link)),
   );
 }
+
+/** Rejected links by the tool that they led from. */
+const rejectedIn = oncePer((lineage: Known["lineage"]): ReadonlyMap<string, readonly LineageLink[]> => {
+  const rejected = new Map<string, LineageLink[]>();
+  for (const link of lineage.values())
+    if (link.rejected !== undefined) rejected.set(link.from, [...(rejected.get(link.from) ?? []), link]);
+  return rejected;
+});
 
 function basisOf(known: Known, link: LineageLink): string | undefined {
   const from = definitionOf(known, link.from as ToolKey);

@@ -74,7 +74,7 @@ export function presentTools({ catalog, lineage, holds }: Stage): Present<ToolKe
   const follow = (id: string): readonly ToolKey[] => {
     const key = id as ToolKey;
     if (catalog.tools.has(key)) return [key];
-    return (takeover(catalog, key, lineage.values())?.to ?? []).filter((to) => holds.held[to] === undefined);
+    return (takeover(catalog, key, lineage)?.to ?? []).filter((to) => holds.held[to] === undefined);
   };
   const present: Present<ToolKey> = ({ served }) =>
     served.flatMap((id) => {

@@ -92,7 +92,7 @@ function nameOf({ kind, skill, signature }: { kind: string; skill: string; signa
 
 /** What differs for the library between the two; `maintenance`: what a run on `after` would do. */
 export function foresee({ before, after }: Arrival, maintenance: Foresight["maintenance"]): Foresight {
-  const successorsOf = (key: ToolKey): readonly ToolKey[] => takeover(after.catalog, key, after.lineage.values())?.to ?? [];
+  const successorsOf = (key: ToolKey): readonly ToolKey[] => takeover(after.catalog, key, after.lineage)?.to ?? [];
   const drift = diffCatalogs(before.catalog, after.catalog, { successors: successorsOf });
   const names = [...after.library.skills.keys()].sort();
   const skills = names.flatMap((name) => foreseen(before, after, name, maintenance) ?? []);
@@ -208,7 +208,7 @@ function causeOf(world: World, name: SkillName, reason: StandingReason): Foresee
 }
 
 function successorOf(world: World, key: ToolKey): ForeseenSuccessor | undefined {
-  const next = takeover(world.catalog, key, world.lineage.values());
+  const next = takeover(world.catalog, key, world.lineage);
   if (next === undefined) return undefined;
   const { to, kind, level, params, fixedArguments, links } = next;
   return { tool: key, to, kind, level, params, fixedArguments, evidence: links.flatMap((link) => link.evidence) };

@@ -23,13 +23,12 @@ export interface Pinned {
 export function pinnedAt(world: World, pin: Pick<CatalogPin, "version" | "tools">): Pinned {
   const keys = Object.keys(pin.tools).sort() as ToolKey[];
   const { tools } = world.catalog;
-  const links = [...world.lineage.values()];
   return {
     version: pin.version,
     has: (key) => Object.hasOwn(pin.tools, key),
     gone: keys
       .filter((key) => !tools.has(key))
-      .map((tool) => ({ tool, to: successors(tool, pin.version, links, (key) => tools.has(key))?.to ?? [] })),
+      .map((tool) => ({ tool, to: successors(tool, pin.version, world.lineage, (key) => tools.has(key))?.to ?? [] })),
     changed: keys.filter((key) => tools.has(key) && tools.get(key)?.digests.contract !== pin.tools[key]),
     tools: keys.length,
   };

@@ -9,10 +9,10 @@
 import { sha256 } from "../catalog/canonical.js";
 import type { Catalog } from "../model/catalog.js";
 import type { SkillName } from "../model/ids.js";
+import { oncePer } from "../model/once.js";
 import type { Ground, Prepared } from "../model/ports.js";
 import type { Library, Skill } from "../model/skill.js";
 import { fromBytes, toBytes, type FrozenIndex } from "../retrieve/frozen.js";
-import { oncePer } from "../retrieve/once.js";
 import { freezeSkillIndex, thawSkillIndex, type SkillIndex } from "../retrieve/skills.js";
 import { freezeToolIndex, thawToolIndex, type ToolIndex } from "../retrieve/tools.js";
 import { prepareVocabulary } from "../retrieve/vocabulary.js";

@@ -63,7 +63,7 @@ export interface Bound {
 
 /** Skills that call what stands in for the tool that left, and called that one before. */
 export function boundBy(known: Known, link: LineageLink): Bound[] {
-  const present = takeover(known.catalog, link.from as ToolKey, known.lineage.values())?.to ?? [];
+  const present = takeover(known.catalog, link.from as ToolKey, known.lineage)?.to ?? [];
   const standIns = new Set<string>([...link.to, ...present]);
   return (Object.entries(known.library.lock.skills) as [SkillName, LockEntry][]).flatMap(([name, entry]) => {
     const calls = known.library.skills.get(name)?.contract.requires.map(({ tool }) => tool) ?? [];

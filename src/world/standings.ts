@@ -192,7 +192,7 @@ function judgeMissing(known: Known, skill: Skill, key: ToolKey): Judgement {
       text: `${key} has not been listed by its upstream yet.`,
     });
   }
-  const next = takeover(known.catalog, key, known.lineage.values());
+  const next = takeover(known.catalog, key, known.lineage);
   if (next === undefined) {
     return inactive("breaking", "broken", {
       on: key,

@@ -43,7 +43,7 @@ export function standInsOf(substitutions: Found["substitutions"]): ReadonlyMap<T
 export function substitutionFor(world: World, key: ToolKey, why: string): Found["substitutions"][number] | undefined {
   const departed = world.catalog.departed.get(key);
   if (departed === undefined) return undefined;
-  const next = takeover(world.catalog, key, world.lineage.values());
+  const next = takeover(world.catalog, key, world.lineage);
   if (next === undefined)
     return {
       asked: key,

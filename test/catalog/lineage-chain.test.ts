@@ -168,4 +168,28 @@ describe("over any links", () => {
       ),
     );
   });
+
+  it("links of a world give what a list of them gives, asked once or often, before and after a word on one", () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(arbitraryLink, { maxLength: 10, selector: (one) => one.id }),
+        fc.array(key, { minLength: 1 }),
+        fc.uniqueArray(key),
+        fc.nat(),
+        (links, tools, present, at) => {
+          const isThere = (one: string): boolean => present.some((other) => other === one);
+          const rejected = links.map((one, n): LineageLink => {
+            return n === at % links.length
+              ? { ...one, rejected: { by: "somebody", at: "2030-01-01T00:00:00.000Z", how: "person" } }
+              : one;
+          });
+          for (const those of [links, rejected]) {
+            const world = new Map(those.map((one) => [one.id, one]));
+            for (const tool of [...tools, ...tools])
+              expect(successors(tool as ToolKey, 0, world, isThere)).toEqual(follow(tool, 0, those, present));
+          }
+        },
+      ),
+    );
+  });
 });

@@ -12,6 +12,7 @@ import type { Catalog } from "../../model/catalog.js";
 import type { CatalogVersion, ToolKey } from "../../model/ids.js";
 import type { JsonValue } from "../../model/json.js";
 import type { LineageLink, LinkState } from "../../model/lineage.js";
+import { oncePer } from "../../model/once.js";
 import { speakerOf } from "./opinion.js";
 
 export interface Succession {
@@ -34,22 +35,45 @@ export interface Succession {
 export function successors(
   tool: ToolKey,
   since: CatalogVersion,
-  links: readonly LineageLink[],
+  links: Links,
   present: (key: ToolKey) => boolean,
 ): Succession | undefined {
   if (present(tool)) return undefined;
-  const usable = links.filter((link) => link.rejected === undefined);
-  return follow(tool, since, usable, present);
+  return follow(tool, since, areKnown(links) ? usableOf(links) : usableIn(links), present);
+}
+
+/** All links by their ids, as a world has them, or any. Those of a world are read once, however often somebody asks. */
+export type Links = KnownLinks | Iterable<LineageLink>;
+type KnownLinks = ReadonlyMap<string, LineageLink>;
+
+function areKnown(links: Links): links is KnownLinks {
+  return links instanceof Map;
+}
+
+/** Links that are not rejected, by the tool that they lead from. */
+type Usable = ReadonlyMap<string, readonly LineageLink[]>;
+
+const usableOf = oncePer((links: KnownLinks) => usableIn(links.values()));
+
+function usableIn(links: Iterable<LineageLink>): Usable {
+  const usable = new Map<string, LineageLink[]>();
+  for (const link of links) {
+    if (link.rejected !== undefined) continue;
+    const own = usable.get(link.from);
+    if (own === undefined) usable.set(link.from, [link]);
+    else own.push(link);
+  }
+  return usable;
 }
 
 /** What stands in for a tool that left a catalog, from the last version that had it on; undefined for one that did not leave. */
 export function takeover(
   catalog: Pick<Catalog, "departed"> & { readonly tools: { has(key: ToolKey): boolean } },
   key: ToolKey,
-  links: Iterable<LineageLink>,
+  links: Links,
 ): Succession | undefined {
   const departed = catalog.departed.get(key);
-  return departed === undefined ? undefined : successors(key, departed.lastVersion, [...links], (one) => catalog.tools.has(one));
+  return departed === undefined ? undefined : successors(key, departed.lastVersion, links, (one) => catalog.tools.has(one));
 }
 
 /**
@@ -59,7 +83,7 @@ export function takeover(
 export function stateOfLink(
   link: LineageLink,
   catalog: Pick<Catalog, "departed"> & { readonly tools: { has(key: ToolKey): boolean } },
-  links: Iterable<LineageLink>,
+  links: Links,
 ): LinkState {
   const from = link.from as ToolKey;
   if (link.rejected !== undefined) return "rejected";
@@ -71,13 +95,8 @@ export function stateOfLink(
   return link.to.every((key) => catalog.tools.has(key as ToolKey)) ? "followed" : "followed-on";
 }
 
-function follow(
-  tool: ToolKey,
-  since: CatalogVersion,
-  links: readonly LineageLink[],
-  present: (key: ToolKey) => boolean,
-): Succession | undefined {
-  const own = links.filter((link) => link.from === tool && link.atVersion > since).sort(earlierThenSurer);
+function follow(tool: ToolKey, since: CatalogVersion, links: Usable, present: (key: ToolKey) => boolean): Succession | undefined {
+  const own = (links.get(tool) ?? []).filter((link) => link.atVersion > since).sort(earlierThenSurer);
   for (const link of own) {
     const succession = along(link, links, present);
     if (succession !== undefined) return succession;
@@ -105,7 +124,7 @@ function isCertain(link: LineageLink): boolean {
 }
 
 /** One link, and from each of its targets onward where that target left again. */
-function along(link: LineageLink, links: readonly LineageLink[], present: (key: ToolKey) => boolean): Succession | undefined {
+function along(link: LineageLink, links: Usable, present: (key: ToolKey) => boolean): Succession | undefined {
   const steps = link.to.map((key) => ({
     key: key as ToolKey,
     onward: present(key as ToolKey) ? undefined : follow(key as ToolKey, link.atVersion, links, present),
