@@ -1,7 +1,7 @@
 /**
  * Two schemas walked side by side: every difference between what they accept is observed once at each field it bears on.
  *
- * Owns: how branches of unions are paired, and whether another branch makes up for what one of them lost.
+ * Owns: the walk through unions, and whether another branch makes up for what one of them lost.
  * Speaks: nodes in, observations out.
  * Never: rules and levels (catalog/rules.ts). Complete: unequal schemas always give an observation.
  */
@@ -15,6 +15,7 @@ import { accepts } from "./accept.js";
 import { isAny, isImplied, isPlain, kindOf, KINDS } from "./node.js";
 import type { Branch, Kind, Node, Slot } from "./node.js";
 import { narrows, type Cover, type Difference, type Observation } from "./observation.js";
+import { pairUp } from "./pairing.js";
 import { fragment, branchFragment, isOfKind, nodeOf, presentIn, type At, type Loose, type Walk } from "./step.js";
 
 /** Pairs of places looked at before a pair that was seen is passed over: keeps schemas that multiply finite. */
@@ -344,65 +345,4 @@ function within(walk: Walk, node: Node, branches: readonly Branch[], loose: Loos
 function better(a: Cover, b: Cover): Cover {
   if (a === "fully" || b === "fully") return "fully";
   return a === "loosely" || b === "loosely" ? "loosely" : "no";
-}
-
-interface Paired {
-  readonly pairs: readonly (readonly [Branch, Branch])[];
-  readonly lost: readonly Branch[];
-  readonly won: readonly Branch[];
-}
-
-/** Pairs the branches that are most alike. */
-function pairUp(walk: Walk, openA: readonly Branch[], openB: readonly Branch[]): Paired {
-  const [onlyA, onlyB] = [openA[0], openB[0]];
-  if (openA.length === 1 && openB.length === 1 && onlyA && onlyB && onlyA.kind === onlyB.kind)
-    return { pairs: [[onlyA, onlyB]], lost: [], won: [] };
-  const [sortedA, sortedB] = [inOrder(openA), inOrder(openB)];
-  const scored = sortedA.flatMap((x, i) =>
-    sortedB.map((y, j) => ({ x, y, i, j, score: x.kind === y.kind ? alike(walk, x, y) : 0 })),
-  );
-  scored.sort((p, q) => q.score - p.score || Math.abs(p.i - p.j) - Math.abs(q.i - q.j) || p.i - q.i);
-  const taken = new Set<Branch>();
-  const pairs: [Branch, Branch][] = [];
-  for (const { x, y, score } of scored) {
-    if (taken.has(x) || taken.has(y) || score <= 0) continue;
-    taken.add(x);
-    taken.add(y);
-    pairs.push([x, y]);
-  }
-  return { pairs, lost: openA.filter((x) => !taken.has(x)), won: openB.filter((y) => !taken.has(y)) };
-}
-
-/** By what they say, so that the order in which a union is written decides nothing. */
-function inOrder(branches: readonly Branch[]): readonly Branch[] {
-  if (branches.length < 2) return branches;
-  const keyed = branches.map((branch) => [canonicalJson(branchFragment(branch)), branch] as const);
-  return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, branch]) => branch);
-}
-
-/** 0…3: a discriminator that agrees counts most, one that differs rules a pair out; then shared members. */
-function alike(walk: Walk, x: Branch, y: Branch): number {
-  walk.spend(1 + (x.properties?.size ?? 0));
-  if (x.kind !== "object") return sameJson(shape(x), shape(y)) ? 1 : 0.5;
-  let score = 0.1;
-  let shared = 0;
-  for (const [key, slot] of x.properties ?? []) {
-    const other = y.properties?.get(key);
-    if (other === undefined) continue;
-    shared += 1;
-    const [a, b] = [slot.force(), other.force()];
-    if (!isConstant(a) || !isConstant(b)) continue;
-    if (!walk.equal.nodes(a, b)) return 0;
-    score = 2;
-  }
-  const all = (x.properties?.size ?? 0) + (y.properties?.size ?? 0) - shared;
-  return score + (all === 0 ? 0 : shared / all);
-}
-
-function isConstant(node: Node): boolean {
-  return node.branches.length === 1 && node.branches[0]?.values?.length === 1;
-}
-
-function shape(branch: Branch): JsonValue {
-  return [[...(branch.formats ?? [])], [...(branch.patterns ?? [])], branch.integer ?? false];
 }
