@@ -6,7 +6,7 @@
  * Never: files (store/), presence (it is in no digest).
  */
 import { catalogManifestFormat, type Catalog, type CatalogManifest, type DepartedTool } from "../model/catalog.js";
-import { splitToolKey, type Digest, type Instant, type ToolKey } from "../model/ids.js";
+import { splitToolKey, type CatalogVersion, type Digest, type Instant, type ToolKey } from "../model/ids.js";
 import type { ListedTool, Tool, ToolDigests } from "../model/tool.js";
 import { compareCodePoints } from "./canonical.js";
 import { catalogDigest } from "./digest.js";
@@ -35,12 +35,16 @@ export const emptyManifest: CatalogManifest = Object.freeze({
 /**
  * The manifest of the next version, or undefined where no digest moved: a listing that says nothing new makes no version.
  * A tool that left is remembered with the digests it had and the last version that had it, until it returns.
+ *
+ * Its number is above every one that was given (`above`), also where the version that had it can no longer be read: pins, views and
+ * takeovers name versions by number, and would mean another catalog.
  */
 export function nextManifest(
   previous: Catalog,
   tools: ReadonlyMap<ToolKey, Tool>,
   at: Instant,
   cause: string,
+  above: CatalogVersion = previous.version,
 ): CatalogManifest | undefined {
   if (isSameCatalog(previous, tools)) return undefined;
   const keys = [...tools.keys()].sort(compareCodePoints);
@@ -50,7 +54,7 @@ export function nextManifest(
     if (!tools.has(key)) departed[key] = { ...tool.digests, lastVersion: previous.version };
   return {
     format: catalogManifestFormat.id,
-    version: previous.version + 1,
+    version: Math.max(previous.version, above) + 1,
     time: at,
     cause,
     digest: catalogDigest([...tools].map(([key, tool]) => [key, tool.digests])),

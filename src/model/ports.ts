@@ -25,6 +25,8 @@ import type { ViewDecisions, ViewRecord, ViewRequest } from "./view.js";
 /** Everything on disc that the world is rebuilt from. */
 export interface Ground {
   readonly manifest: CatalogManifest | undefined;
+  /** The highest number that a catalog version has a file of, be it damaged or set aside; 0 where there is none. */
+  readonly highestVersion: CatalogVersion;
   /** Definitions of the current catalog and of what locks and holds refer to, by document digest. */
   readonly documents: ReadonlyMap<string, ListedTool>;
   readonly lineage: readonly LineageLink[];

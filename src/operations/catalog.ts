@@ -58,11 +58,11 @@ function shownTool(world: World, tool: Tool, present: boolean): CatalogTool {
   };
 }
 
-/** The drift between two versions; by default between the last two. */
+/** The drift between two versions; by default between the last two that there are. */
 export async function readDrift(desk: Desk, options: { from?: number; to?: number }): Promise<DriftAnswer> {
   const world = desk.steward.world();
   const to = options.to ?? world.catalog.version;
-  const from = options.from ?? Math.max(0, to - 1);
+  const from = options.from ?? (await desk.store.keptVersions()).kept.findLast((version) => version < to) ?? 0;
   const [before, after] = [await catalogAt(desk, from), await catalogAt(desk, to)];
   const drift = diffCatalogs(before, after);
   const moved = new Set<ToolKey>([...drift.added, ...drift.removed, ...drift.changed]);

@@ -48,6 +48,7 @@ async function travel(desk: Desk, present: World, version: number): Promise<Worl
   ].map(({ document }) => document);
   const ground: Ground = {
     manifest,
+    highestVersion: version,
     documents: await desk.store.readDocuments([...new Set(referred)]),
     lineage: [...present.lineage.values()].filter((link) => link.atVersion <= version),
     hints: [],

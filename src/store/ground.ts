@@ -11,7 +11,7 @@ import type { Problem } from "../model/problem.js";
 import { samplesFormat, type Sample } from "../model/sample.js";
 import type { LibraryRevisionRecord } from "../model/skill.js";
 import { lostVersions, newestManifest, readDefinitions, referredDocuments } from "./catalogs.js";
-import { idsIn } from "./names.js";
+import { highestNumberIn, idsIn } from "./names.js";
 import type { SmallDocuments } from "./commit.js";
 import { readWrittenOnce, type DocumentShelf } from "./documents.js";
 import { newestRevision, pastWithTexts, readPast, readSkillTexts } from "./library.js";
@@ -63,6 +63,7 @@ export async function readGround(options: {
 
   const ground: Ground = {
     manifest,
+    highestVersion: highestNumberIn(shelf.home, places.versions),
     documents: definitions.documents,
     lineage: smalls.lineage.value.links,
     hints: smalls.lineage.value.hints ?? [],

@@ -21,6 +21,19 @@ export function idsIn(home: string, place: string): string[] {
     .sort();
 }
 
+/**
+ * The highest number that a document of a place ever had, as far as names tell: one that lies there, whether it can be read or not, that
+ * was set aside as damaged, or of which only the copy in an older format is left. 0 where there is none.
+ */
+export function highestNumberIn(home: string, place: string): number {
+  let highest = 0;
+  for (const name of namesIn(join(home, place))) {
+    const file = name.replace(/\.(?:damaged-|v)\d+$/, "");
+    highest = Math.max(highest, numberOf(file, ".json") ?? 0);
+  }
+  return highest;
+}
+
 /** Numbered documents of a place that were set aside as damaged: number → name of the newest such file. */
 export function damagedIn(home: string, place: string): Map<number, string> {
   const newest = new Map<number, { readonly nth: number; readonly name: string }>();

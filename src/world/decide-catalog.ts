@@ -114,7 +114,7 @@ export function decideToolApproved(draft: Draft, event: Of<"tool-approved">): vo
 /** Puts a new set of tools in force as the next version, with lineage, holds and standings. False where nothing moved. */
 function moveCatalog(draft: Draft, tools: ReadonlyMap<ToolKey, Tool>, cause: string): boolean {
   const before = draft.known;
-  const manifest = nextManifest(before.catalog, tools, before.now, cause);
+  const manifest = nextManifest(before.catalog, tools, before.now, cause, before.highestVersion);
   if (manifest === undefined) return false;
   const moved: Tool[] = [];
   const removed: ToolKey[] = [];

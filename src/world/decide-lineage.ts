@@ -43,13 +43,25 @@ export function traceLineage(draft: Draft, before: Known, moved: readonly Tool[]
   const said = statedAgain(draft.known, gone, atVersion);
   const fresh = [
     ...links.filter(
-      (link) => !draft.known.lineage.has(link.id) && !isRejected(draft.known, link) && !said.some(({ id }) => id === link.id),
+      (link) => !isKnown(draft.known, link) && !isRejected(draft.known, link) && !said.some(({ id }) => id === link.id),
     ),
     ...said,
   ];
   const hints = nextHints(draft.known, [...seenComing(added, kept, atVersion), ...saidAloud(draft.known, moved, added, labels)]);
   const hintsMoved = JSON.stringify(hints) !== JSON.stringify(before.hints);
   if (fresh.length > 0 || hintsMoved) put(draft, { kind: "lineage", links: fresh, ...(hintsMoved ? { hints } : {}) });
+}
+
+/**
+ * Is it there already? Where the version that it was found at was lost, the tool left once more, at a later number, and the link found
+ * then, with all that was said of it, is the one that is followed.
+ */
+function isKnown({ lineage, catalog }: Known, { id, from, to }: LineageLink): boolean {
+  if (lineage.has(id)) return true;
+  const since = catalog.departed.get(from as ToolKey)?.lastVersion;
+  const isSame = (link: LineageLink): boolean =>
+    link.rejected === undefined && link.atVersion > (since ?? 0) && JSON.stringify(link.to) === JSON.stringify(to);
+  return since !== undefined && (linksFrom(lineage).get(from) ?? []).some(isSame);
 }
 
 /** Tools of these upstreams that left earlier and that nobody is known to have taken over from. */
@@ -73,19 +85,23 @@ function orphans(before: Known, labels: ReadonlySet<string>): { tool: Tool; miss
  * names, a machine's for the definitions it was told by.
  */
 function isRejected(known: Known, link: LineageLink): boolean {
-  return (rejectedIn(known.lineage).get(link.from) ?? []).some(
+  return (linksFrom(known.lineage).get(link.from) ?? []).some(
     (other) =>
+      other.rejected !== undefined &&
       JSON.stringify(other.to) === JSON.stringify(link.to) &&
       (isRejectedByPerson(other) || opinionOf(other, "manager")?.basis === basisOf(known, link)),
   );
 }
 
-/** Rejected links by the tool that they led from. */
-const rejectedIn = oncePer((lineage: Known["lineage"]): ReadonlyMap<string, readonly LineageLink[]> => {
-  const rejected = new Map<string, LineageLink[]>();
-  for (const link of lineage.values())
-    if (link.rejected !== undefined) rejected.set(link.from, [...(rejected.get(link.from) ?? []), link]);
-  return rejected;
+/** Links by the tool that they lead from. */
+const linksFrom = oncePer((lineage: Known["lineage"]): ReadonlyMap<string, readonly LineageLink[]> => {
+  const links = new Map<string, LineageLink[]>();
+  for (const link of lineage.values()) {
+    const own = links.get(link.from);
+    if (own === undefined) links.set(link.from, [link]);
+    else own.push(link);
+  }
+  return links;
 });
 
 function basisOf(known: Known, link: LineageLink): string | undefined {

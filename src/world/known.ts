@@ -111,7 +111,8 @@ function applyCatalogVersion(known: Known, change: Of<"catalog-version">): Known
     const before = known.catalog.tools.get(key);
     if (before !== undefined) definitions.set(before.digests.document, before.document);
   }
-  return { ...known, catalog: catalogFrom(change.manifest, tools), definitions };
+  const highestVersion = Math.max(known.highestVersion, change.manifest.version);
+  return { ...known, catalog: catalogFrom(change.manifest, tools), highestVersion, definitions };
 }
 
 function applyLibraryRevision(known: Known, change: Of<"library-revision">): Known {

@@ -3,7 +3,7 @@
  */
 import { catalogFrom, emptyCatalog, manifestTools } from "../catalog/version.js";
 import { plannedGraph } from "../graph/graph.js";
-import type { Instant, SkillName } from "../model/ids.js";
+import type { CatalogVersion, Instant, SkillName } from "../model/ids.js";
 import type { Ground, Prepared } from "../model/ports.js";
 import type { Skill } from "../model/skill.js";
 import { buildSkillIndex } from "../retrieve/skills.js";
@@ -25,6 +25,7 @@ export function knownFrom(ground: Ground, now: Instant): Known {
   const known: Known = {
     ...emptyKnown,
     catalog,
+    highestVersion: highestNamed(ground),
     lineage: new Map(ground.lineage.map((link) => [link.id, link])),
     hints: ground.hints,
     holds: ground.holds,
@@ -44,6 +45,19 @@ export function knownFrom(ground: Ground, now: Instant): Known {
     now,
   };
   return pruneDefinitions(known, ground.documents);
+}
+
+/** What names a version says that there was one, also where no file of it is left. */
+function highestNamed(ground: Ground): CatalogVersion {
+  const named = [
+    ground.highestVersion,
+    ground.manifest?.version ?? 0,
+    ground.revision?.catalogVersion ?? 0,
+    ground.calibration.catalog,
+    ...[...ground.lineage, ...ground.hints].map(({ atVersion }) => atVersion),
+    ...[...ground.catalogPins.values()].map(({ version }) => version),
+  ];
+  return named.reduce((highest, version) => Math.max(highest, version), 0);
 }
 
 export function rebuild(ground: Ground, now: Instant): World {

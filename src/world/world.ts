@@ -12,7 +12,7 @@
 import type { Catalog, CatalogPin, Holds, Presence } from "../model/catalog.js";
 import type { Episode } from "../model/episode.js";
 import { NO_CALIBRATION, type Calibration } from "../model/experience.js";
-import type { ExposedName, Instant, SkillName, ToolKey, UpstreamLabel } from "../model/ids.js";
+import type { CatalogVersion, ExposedName, Instant, SkillName, ToolKey, UpstreamLabel } from "../model/ids.js";
 import type { SeenFlow } from "../model/flow.js";
 import type { LineageLink, SupersedeHint } from "../model/lineage.js";
 import type { PastSkill } from "../model/ports.js";
@@ -33,6 +33,8 @@ import type { Vectors } from "./vectors.js";
 /** The ground state in memory: what the store holds, parsed. */
 export interface Known {
   readonly catalog: Catalog;
+  /** The highest number that a catalog version ever had: what is kept may be older, and no number is given twice. */
+  readonly highestVersion: CatalogVersion;
   /** Definitions that locks, holds and departed tools refer to, by document digest. */
   readonly definitions: ReadonlyMap<string, ListedTool>;
   readonly lineage: ReadonlyMap<string, LineageLink>;
@@ -88,6 +90,7 @@ export const emptyHolds: Holds = Object.freeze({ format: "holds/1", held: {}, ap
 
 export const emptyKnown: Known = Object.freeze({
   catalog: emptyCatalog,
+  highestVersion: 0,
   definitions: new Map(),
   lineage: new Map(),
   hints: [],

@@ -121,6 +121,7 @@ export class MemoryGround {
       if (revision !== undefined) skills.set(name as SkillName, this.files(revision, name));
     return {
       manifest: this.manifest,
+      highestVersion: this.manifest?.version ?? 0,
       documents: this.documents,
       lineage: [...this.lineage.values()],
       hints: this.hints,
