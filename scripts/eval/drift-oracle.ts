@@ -6,7 +6,7 @@
  */
 import type { SchemaChange } from "../../src/catalog/schema-diff.js";
 import { OTHER_FORM, type Direction } from "../../src/catalog/rules.js";
-import type { Verdict } from "../../src/model/drift.js";
+import { VERDICTS, type Verdict } from "../../src/model/drift.js";
 import type { JsonValue } from "../../src/model/json.js";
 import { asksJsoncompat } from "./jsoncompat.js";
 import { witness } from "./witness.js";
@@ -29,11 +29,9 @@ function withoutDialect(value: JsonValue): JsonValue {
   );
 }
 
-const WORST_FIRST: readonly Verdict[] = ["breaking", "edge", "undecided", "risky", "compatible", "cosmetic"];
-
 /** The worst verdict; `equal` where there is no change. */
 export function worstVerdict(changes: readonly SchemaChange[]): Verdict | "equal" {
-  return WORST_FIRST.find((verdict) => changes.some((change) => change.verdict === verdict)) ?? "equal";
+  return VERDICTS.find((verdict) => changes.some((change) => change.verdict === verdict)) ?? "equal";
 }
 
 /** A pair of schemas, and what the oracle said of it. */

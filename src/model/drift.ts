@@ -51,6 +51,8 @@ export type RuleId =
 
 /** What the differ says about schemas alone, before usage is looked at. */
 export type Verdict = "breaking" | "edge" | "risky" | "compatible" | "cosmetic" | "undecided";
+/** The worst first. */
+export const VERDICTS: readonly Verdict[] = ["breaking", "edge", "undecided", "risky", "compatible", "cosmetic"];
 
 /** What a change means for one skill, worst last in LEVELS. */
 export type Level = "compatible" | "review" | "dangerous" | "unknown" | "breaking" | "safety";

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../model/json.js";
 import { addApprove } from "./approve.js";
 import { addLineage, levelOf } from "./lineage.js";
 import { CliFault, EXIT, type Comparison } from "./access.js";
+import { printChanges } from "./changes.js";
 import { compareDrift, isVersion, needsReview, type CompareOptions } from "./compare.js";
 import { describe, toCount } from "./facade.js";
 import { listOf, objectOf, textOf, textsOf } from "./fields.js";
@@ -199,14 +200,18 @@ const HELD_NOW: Readonly<Record<string, string>> = {
 
 function printDrift(verbs: Verbs, drift: JsonObject): void {
   const { print } = verbs.ports;
-  print.line(
-    { text: `catalog ${textOf(drift["from"])} → ${textOf(drift["to"])}`, colour: "bold" },
-    ` · +${textsOf(drift["added"]).length} -${textsOf(drift["removed"]).length} ~${textsOf(drift["changed"]).length}`,
-  );
-  for (const change of listOf(drift["changes"]))
-    print.line(
-      `  ${textOf(change["rule"]).padEnd(3)} ${textOf(change["verdict"]).padEnd(10)} ${textOf(change["tool"])}: ${textOf(change["text"])}`,
-    );
+  printChanges(print, {
+    title: `catalog ${textOf(drift["from"])} → ${textOf(drift["to"])}`,
+    added: textsOf(drift["added"]).length,
+    removed: textsOf(drift["removed"]).length,
+    changed: textsOf(drift["changed"]).length,
+    changes: listOf(drift["changes"]).map((change) => ({
+      rule: textOf(change["rule"]),
+      verdict: textOf(change["verdict"]),
+      tool: textOf(change["tool"]),
+      text: textOf(change["text"]),
+    })),
+  });
   const links = listOf(drift["lineage"]);
   if (links.length > 0) print.line({ text: "Lineage", colour: "bold" });
   for (const link of links)

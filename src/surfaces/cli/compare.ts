@@ -1,6 +1,7 @@
 /** `catalog drift` and `catalog lineage` between any two sides: versions of the home, catalog files, or one of each. No daemon needed. */
 import type { TakenOver } from "../../world/compare.js";
 import { EXIT, type Comparison } from "./access.js";
+import { printChanges } from "./changes.js";
 import type { Verbs } from "./verb.js";
 
 export interface CompareOptions {
@@ -56,12 +57,12 @@ async function compared(
 function printDrift(verbs: Verbs, found: Comparison): void {
   const { print } = verbs.ports;
   const { drift } = found;
-  print.line(
-    { text: `${found.from} → ${found.to}`, colour: "bold" },
-    ` · +${drift.added.length} -${drift.removed.length} ~${drift.changed.length}`,
-  );
-  for (const change of drift.changes)
-    print.line(`  ${change.rule.padEnd(3)} ${change.verdict.padEnd(10)} ${change.tool}: ${change.text}`);
+  const { added, removed, changed } = drift;
+  printChanges(print, {
+    title: `${found.from} → ${found.to}`,
+    ...{ added: added.length, removed: removed.length, changed: changed.length },
+    changes: drift.changes,
+  });
   if (drift.unclassified > 0) print.line({ text: `  ${drift.unclassified} changes that no rule explains`, colour: "red" });
   const shared = found.causes.filter((cause) => cause.tools.length > 1);
   if (shared.length > 0) print.line({ text: "One cause in several tools", colour: "bold" });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { VERDICTS } from "../../../src/model/drift.js";
 import type { JsonObject } from "../../../src/model/json.js";
 import { footprint, openDesk, shopFile, type Desk } from "./stand.js";
 
@@ -41,6 +42,16 @@ describe("drift between two catalog files", () => {
     // Without skills nothing rests; the changes need a look.
     expect(said.code).toBe(10);
     expect(said.out).toMatch(/T3 +breaking +shop\/find_customer/);
+  });
+
+  it("shows what breaks first, and how much of what there is", async () => {
+    const lines = (await desk.run("catalog", "drift", first, second)).out.split("\n");
+    const verdicts = lines.flatMap((line) => /^ {2}[A-Z]\d+ +([a-z]+) /.exec(line)?.[1] ?? []);
+    const groups = verdicts.filter((verdict, index) => verdict !== verdicts[index - 1]);
+    expect(groups).toEqual(VERDICTS.filter((verdict) => groups.includes(verdict)));
+    expect(groups.length).toBeGreaterThan(1);
+    const counts = groups.map((verdict) => `${verdicts.filter((one) => one === verdict).length} ${verdict}`);
+    expect(lines[0]).toMatch(new RegExp(` · ${counts.join(", ")}$`));
   });
 
   const unsafe = (tool: JsonObject): JsonObject =>
