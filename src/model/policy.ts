@@ -220,6 +220,14 @@ export const UPSTREAM_LIMITS = Object.freeze({
   refreshIntervalMaxMs: 60 * seconds,
   /** The same for a list that is another at each refresh: each makes a version, which work under way must read past. */
   refreshFlapMaxMs: 8 * seconds,
+  /**
+   * And for one that goes on so: every version writes a manifest of the whole catalog and has maintenance look. So many changes are
+   * seen as they come (a server that is being worked on for an hour), then one for each cooling: some 300 a day, whoever announces
+   * what. The longest wait is how late the last word is seen; it is no shorter than a cooling.
+   */
+  flapFew: 30,
+  flapCoolMs: 5 * minutes,
+  flapSlowMaxMs: 5 * minutes,
   /** An upstream's own hint how long a list stays fresh is obeyed within this and `pollMs`. */
   pollMinMs: 30 * seconds,
   /** Reconnecting: first delay, doubled up to the last; each drawn between half and whole. */

@@ -300,6 +300,8 @@ export interface UpstreamStatus {
   readonly noiseLines: number;
   /** Of answers that came, those that named no request (their id null, missing or none of ours in kind). */
   readonly answersWithoutId: number;
+  /** How long its tools stay unread between two listings, where they change over and over. */
+  readonly slowedMs?: number | undefined;
   /** Prefix of exposed names where it is not the label; `""` shows names and URIs as the upstream spells them. */
   readonly prefix?: string | undefined;
   /** What becomes of skills that it serves; default `forward`. */

@@ -3,6 +3,7 @@ import type { DirectTool, FacadeFacts, Health } from "../model/operations.js";
 import type { Caller } from "../model/operations.js";
 import type { ExposedName, ToolKey } from "../model/ids.js";
 import type { JsonObject } from "../model/json.js";
+import type { Problem } from "../model/problem.js";
 import { reaches, type Reach } from "../model/reach.js";
 import { nameOf } from "../world/advance.js";
 import { problemsWithin, skillWithin } from "../world/reach.js";
@@ -31,13 +32,23 @@ export function healthOf(desk: Desk, reach?: Reach): Health {
     upstreams: presence.sort((a, b) => (a.label < b.label ? -1 : 1)),
     problems: problemsWithin(
       world,
-      [...desk.problems(), ...[...world.intake.values()].flat(), ...desk.memory.folders.refused],
+      [...desk.problems(), ...[...world.intake.values()].flat(), ...desk.memory.folders.refused, ...flapping(desk)],
       reach,
     ),
     maintenance: { ...desk.memory.tally },
     retrieval: { vectors: desk.embedder.status(), fine: desk.embedder.isFine() },
     manager: desk.manager.status(),
   };
+}
+
+/** Upstreams whose tools change so often that a change is seen late. */
+function flapping(desk: Desk): Problem[] {
+  return desk.upstreams.status().flatMap(({ label, slowedMs }) => {
+    if (slowedMs === undefined) return [];
+    const every = `every ${Math.ceil(slowedMs / 1_000)} s`;
+    const text = `Upstream ${label} changes its tools over and over: they are read ${every} until that ends. \`steward catalog sync ${label}\` reads them now.`;
+    return [{ code: "upstream-flaps", where: `upstream ${label}`, text }];
+  });
 }
 
 /** What the facade's descriptions name: they move only with a catalog version. */

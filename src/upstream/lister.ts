@@ -28,6 +28,8 @@ export interface Lister {
   /** Arguments of this tool that go into headers too (modern HTTP). */
   marks(tool: string): readonly HeaderMark[];
   listedOnce(): boolean;
+  /** How often the list is read, where it changes over and over. */
+  slowedMs(): number | undefined;
   stop(): void;
 }
 export interface ListerOptions {
@@ -43,6 +45,8 @@ export interface ListerOptions {
   readonly onListed: () => void;
   /** The session stands but cannot be listed. */
   readonly onUnlistable: (error: unknown) => void;
+  /** The list begins to change over and over, or is calm again. */
+  readonly onFlapping: (slowedMs: number | undefined) => void;
 }
 
 export function createLister(options: ListerOptions): Lister {
@@ -56,10 +60,7 @@ export function createLister(options: ListerOptions): Lister {
   const refresher = createRefresher({
     refresh,
     elapsedMs: options.elapsedMs,
-    delayMs: UPSTREAM_LIMITS.refreshDelayMs,
-    intervalMs: UPSTREAM_LIMITS.refreshIntervalMs,
-    intervalMaxMs: UPSTREAM_LIMITS.refreshIntervalMaxMs,
-    flapIntervalMaxMs: UPSTREAM_LIMITS.refreshFlapMaxMs,
+    onFlapping: options.onFlapping,
   });
 
   async function refresh(cause: RefreshCause): Promise<boolean> {
@@ -118,6 +119,7 @@ export function createLister(options: ListerOptions): Lister {
     now: (cause) => refresher.now(cause),
     marks: (tool) => marked.get(tool) ?? [],
     listedOnce: () => listed,
+    slowedMs: refresher.slowedMs,
     stop() {
       stopped = true;
       clearTimeout(timer);

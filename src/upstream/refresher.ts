@@ -2,14 +2,17 @@
  * When an upstream's list is read again: coalesced, never lost, calmer the less it brings.
  *
  * Owns: at most one refresh running and one waiting; the trailing edge of a burst; the interval that grows while refreshes
- * bring nothing and falls back when one does, and grows, less far, while each that follows on another brings news.
+ * bring nothing and falls back when one does; telling that a list flaps.
  * Speaks: causes; milliseconds.
- * Never: listing itself.
+ * Never: listing itself; how long a list that flaps stays unread (flapping.ts).
  *
  *   ask ──▶ waiting ──(delay, interval)──▶ running ──▶ calm
  *             ▲ └ further asks are absorbed   │ an ask meanwhile
  *             └───────────────────────────────┘
  */
+import { UPSTREAM_LIMITS } from "../model/policy.js";
+import { createFlapping } from "./flapping.js";
+
 export type RefreshCause = "start" | "list_changed" | "poll" | "sync";
 
 export interface Refresher {
@@ -17,31 +20,30 @@ export interface Refresher {
   ask(cause: RefreshCause): void;
   /** Refreshes now (joining none that runs already: it may have read too early); resolves with its outcome. */
   now(cause: RefreshCause): Promise<void>;
+  /** How long the list stays unread between two refreshes, where it changes over and over; undefined where it does not. */
+  slowedMs(): number | undefined;
   stop(): void;
 }
 export interface RefresherOptions {
   /** Reads the list; resolves with whether it brought anything new. */
   readonly refresh: (cause: RefreshCause) => Promise<boolean>;
   readonly elapsedMs: () => number;
-  readonly delayMs: number;
-  readonly intervalMs: number;
-  readonly intervalMaxMs: number;
-  /** How far the interval grows for a list that is another each time it is read. */
-  readonly flapIntervalMaxMs: number;
+  /** The list begins to flap (with the wait that it has by then), or is calm again. */
+  readonly onFlapping: (slowedMs: number | undefined) => void;
 }
 
-/** Changes within this many intervals belong to one flapping: looks between them may happen to find the same list again. */
-const SOON = 4;
+const { refreshDelayMs, refreshIntervalMs, refreshIntervalMaxMs } = UPSTREAM_LIMITS;
 
 export function createRefresher(options: RefresherOptions): Refresher {
-  const { elapsedMs, delayMs, intervalMs, intervalMaxMs, flapIntervalMaxMs } = options;
+  const { elapsedMs } = options;
+  const flapping = createFlapping(elapsedMs);
   let waiting: { cause: RefreshCause; timer: NodeJS.Timeout } | undefined;
   let running: Promise<void> | undefined;
   let askedWhileRunning: RefreshCause | undefined;
-  let currentIntervalMs = intervalMs;
+  /** Grown by refreshes that brought nothing. */
+  let vainMs: number = refreshIntervalMs;
   let endedMs = Number.NEGATIVE_INFINITY;
-  /** Of announced changes that were some: when the last one was seen, and the interval that it left. */
-  let flap = { atMs: Number.NEGATIVE_INFINITY, intervalMs };
+  let toldFlapping = false;
   let stopped = false;
 
   function run(cause: RefreshCause): Promise<void> {
@@ -51,12 +53,15 @@ export function createRefresher(options: RefresherOptions): Refresher {
       .refresh(cause)
       .then(
         (news) => {
+          if (news) vainMs = refreshIntervalMs;
           // An upstream that announces changes which are none is listened to less and less.
-          if (news) currentIntervalMs = cause === "list_changed" ? afterChange() : intervalMs;
-          else if (cause === "list_changed") currentIntervalMs = Math.min(currentIntervalMs * 2, intervalMaxMs);
+          else if (cause === "list_changed") grow();
+          // What a new session begins with is no change of its list.
+          if (news && cause !== "start") flapping.changed();
+          tellFlapping();
         },
         (error: unknown) => {
-          currentIntervalMs = Math.min(currentIntervalMs * 2, intervalMaxMs);
+          grow();
           throw error;
         },
       )
@@ -71,16 +76,24 @@ export function createRefresher(options: RefresherOptions): Refresher {
     return mine;
   }
 
-  /** A list that is another at each look would make a version of each: it is looked at less often, its last word always. */
-  function afterChange(): number {
-    const soon = elapsedMs() - flap.atMs < flap.intervalMs * SOON;
-    flap = { atMs: elapsedMs(), intervalMs: soon ? Math.min(flap.intervalMs * 2, flapIntervalMaxMs) : intervalMs };
-    return flap.intervalMs;
+  function intervalMs(): number {
+    return Math.max(vainMs, flapping.waitMs());
+  }
+
+  function grow(): void {
+    vainMs = Math.min(intervalMs() * 2, refreshIntervalMaxMs);
+  }
+
+  function tellFlapping(): void {
+    const slowedMs = flapping.slowedMs();
+    if ((slowedMs !== undefined) === toldFlapping) return;
+    toldFlapping = !toldFlapping;
+    options.onFlapping(slowedMs);
   }
 
   function schedule(cause: RefreshCause): void {
     if (stopped || waiting !== undefined) return;
-    const dueMs = Math.max(delayMs, endedMs + currentIntervalMs - elapsedMs());
+    const dueMs = Math.max(refreshDelayMs, endedMs + intervalMs() - elapsedMs());
     const timer = setTimeout(() => void run(cause).catch(() => undefined), dueMs);
     timer.unref();
     waiting = { cause, timer };
@@ -98,6 +111,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
       if (stopped) throw new Error("the upstream is no longer configured");
       return run(cause);
     },
+    slowedMs: flapping.slowedMs,
     stop() {
       stopped = true;
       clearTimeout(waiting?.timer);

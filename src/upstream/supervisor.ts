@@ -21,6 +21,7 @@ import type { CallOptions, Clock, UpstreamCall, UpstreamStatus } from "../model/
 import type { Tool } from "../model/tool.js";
 import { createCalls } from "./calls.js";
 import { shown } from "./faults.js";
+import { flapTeller } from "./flapping.js";
 import { createIdleWatch } from "./idle.js";
 import { createLifeWatch } from "./life.js";
 import { createLink } from "./link.js";
@@ -165,6 +166,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
         void options.reread();
       } else presence.set("away", reasonOf(`its tools could not be listed: ${textOf(error)}`));
     },
+    onFlapping: flapTeller(`upstream ${label}: its tools`, log),
   });
 
   const skills = keepSkills({
@@ -332,6 +334,7 @@ export function superviseUpstream(options: SupervisorOptions): Supervisor {
       failures: failures + calls.counters.failures,
       stderrTail: tail.text(),
       ...noise.counts(),
+      slowedMs: lister.slowedMs(),
       skills: config.skills,
     }),
     adjust(next) {

@@ -1,9 +1,7 @@
 import { appendFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createRefresher } from "../../src/upstream/refresher.js";
-import type { RefreshCause, Refresher } from "../../src/upstream/refresher.js";
+import { describe, expect, it } from "vitest";
+import { UPSTREAM_LIMITS } from "../../src/model/policy.js";
 import { fixture, stand, tempFolder, textOf, until } from "./stand.js";
 
 describe("a listing", () => {
@@ -119,102 +117,20 @@ describe("changes", () => {
     await new Promise((done) => setTimeout(done, 1_500));
     expect(Number(textOf(await one.call("lists")))).toBeLessThanOrEqual(3);
   });
-});
 
-describe("the refresher", () => {
-  beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
-  const options = { elapsedMs: () => Date.now(), delayMs: 50, intervalMs: 500, intervalMaxMs: 60_000, flapIntervalMaxMs: 8_000 };
-
-  /** A list that moves; what a refresh saw is what stood when it began. */
-  function watched(takesMs: number): { refresher: Refresher; state: { at: number; seen: number; runs: number; most: number } } {
-    const state = { at: 0, seen: 0, runs: 0, most: 0 };
-    let under = 0;
-    const refresh = async (_: RefreshCause): Promise<boolean> => {
-      const saw = state.at;
-      state.runs += 1;
-      under += 1;
-      state.most = Math.max(state.most, under);
-      await new Promise((done) => setTimeout(done, takesMs));
-      under -= 1;
-      const news = saw !== state.seen;
-      state.seen = saw;
-      return news;
-    };
-    return { refresher: createRefresher({ refresh, ...options }), state };
-  }
-
-  it("never loses the last change, never runs twice at once, whatever the timing", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.integer({ min: 0, max: 2_000 }), { maxLength: 40 }),
-        fc.integer({ min: 0, max: 700 }),
-        async (pauses, takesMs) => {
-          const { refresher, state } = watched(takesMs);
-          for (const pause of pauses) {
-            await vi.advanceTimersByTimeAsync(pause);
-            state.at += 1;
-            refresher.ask("list_changed");
-          }
-          await vi.advanceTimersByTimeAsync(130_000);
-          expect(state.seen).toBe(state.at);
-          expect(state.most).toBeLessThanOrEqual(1);
-          refresher.stop();
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
-
-  it("waits longer and longer while nothing changes, and is prompt again after news", async () => {
-    const { refresher, state } = watched(0);
-    const timer = setInterval(() => refresher.ask("list_changed"), 20);
-    await vi.advanceTimersByTimeAsync(10 * 60_000);
-    const calm = state.runs;
-    expect(calm).toBeLessThan(25);
-    state.at += 1;
-    const before = state.runs;
-    while (state.seen !== state.at) await vi.advanceTimersByTimeAsync(100);
-    state.at += 1;
-    await vi.advanceTimersByTimeAsync(600);
-    expect(state.seen).toBe(state.at);
-    expect(state.runs).toBe(before + 2);
-    clearInterval(timer);
-    refresher.stop();
-  });
-
-  it("looks less and less often at a list that is another each time, or every other time, and sees its last word", async () => {
-    for (const other of [1, 2, 3]) {
-      const { refresher, state } = watched(0);
-      let told = 0;
-      const timer = setInterval(() => {
-        told += 1;
-        if (told % (other * 25) < 25) state.at += 1;
-        refresher.ask("list_changed");
-      }, 20);
-      await vi.advanceTimersByTimeAsync(15_000);
-      expect(state.runs).toBeLessThanOrEqual(9);
-      clearInterval(timer);
-      await vi.advanceTimersByTimeAsync(60_000);
-      expect(state.seen).toBe(state.at);
-      refresher.stop();
+  it("that never end are told, with how often the list is read from then on; who asks is shown the present one all the same", async () => {
+    const one = stand(fixture("workbench.mjs"));
+    await one.reach("up");
+    const first = one.listings()[0]?.tools.length ?? 0;
+    const times = UPSTREAM_LIMITS.flapFew + 6;
+    for (let change = 1; change <= times; change += 1) {
+      expect(one.status().slowedMs ?? 0).toBeLessThan(UPSTREAM_LIMITS.refreshFlapMaxMs * 4);
+      await one.call("grow", { by: 1 });
+      expect(await one.upstreams.sync()).toMatchObject([{ ok: true }]);
+      expect(one.listings().at(-1)?.tools).toHaveLength(first + change);
     }
-  });
-
-  it("sees a single change at once, also of a list that flapped before", async () => {
-    const { refresher, state } = watched(0);
-    for (let at = 0; at < 500; at += 1) {
-      state.at += 1;
-      refresher.ask("list_changed");
-      await vi.advanceTimersByTimeAsync(20);
-    }
-    for (const calmMs of [20_000, 9_000, 600_000]) {
-      await vi.advanceTimersByTimeAsync(calmMs);
-      state.at += 1;
-      refresher.ask("list_changed");
-      await vi.advanceTimersByTimeAsync(options.delayMs + 10);
-      expect(state.seen).toBe(state.at);
-    }
-    refresher.stop();
+    expect(one.status().slowedMs).toBeGreaterThan(UPSTREAM_LIMITS.refreshFlapMaxMs);
+    const told = one.logs.filter(({ text }) => text.includes("upstream workbench: its tools change over and over"));
+    expect(told).toMatchObject([{ level: "warn", data: { readEveryMs: expect.any(Number) as number } }]);
   });
 });

@@ -264,6 +264,7 @@ export const upstreams = z.array(
     stderrTail: z.string(),
     noiseLines: z.int(),
     answersWithoutId: z.int(),
+    slowedMs: z.int().optional(),
     prefix: z.string().optional(),
   }),
 );

@@ -8,6 +8,7 @@
 import type { Event } from "../../model/event.js";
 import type { Instant, UpstreamLabel } from "../../model/ids.js";
 import { UPSTREAM_LIMITS } from "../../model/policy.js";
+import { flapTeller } from "../flapping.js";
 import { createRefresher } from "../refresher.js";
 import { textOf, type Session, type UpstreamLog } from "../session.js";
 import { readServedSkills } from "./read.js";
@@ -43,10 +44,7 @@ export function keepSkills(options: SkillKeeperOptions): SkillKeeper {
   const refresher = createRefresher({
     refresh,
     elapsedMs,
-    delayMs: UPSTREAM_LIMITS.refreshDelayMs,
-    intervalMs: UPSTREAM_LIMITS.refreshIntervalMs,
-    intervalMaxMs: UPSTREAM_LIMITS.refreshIntervalMaxMs,
-    flapIntervalMaxMs: UPSTREAM_LIMITS.refreshFlapMaxMs,
+    onFlapping: flapTeller(`upstream ${label}: skills that it serves`, options.log),
   });
 
   /** Resolves with whether it brought anything new. */
