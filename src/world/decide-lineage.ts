@@ -20,6 +20,7 @@ import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
 import { dependants } from "./known.js";
 import { definitionOf, withVerdicts } from "./open-links.js";
+import { isRemapped, remapSkills, type Remapped } from "./remap.js";
 import { rebindBack, restingOf } from "./reverts.js";
 import { statedAgain } from "./stated-again.js";
 import { weighLinks } from "./weigh-holds.js";
@@ -170,7 +171,11 @@ export function decideLineageJudged(draft: Draft, event: Extract<Event, { kind: 
 export interface Heard {
   readonly looks: readonly LineageLook[];
   readonly lineage: ReadonlyMap<string, LineageLink>;
+  /** Skills that a corrected mapping took back or marked: what the run worked out for them was of another text. */
+  readonly remapped: Remapped;
 }
+
+const NOTHING: Remapped = { back: [], marked: [] };
 
 /**
  * Verdicts of a maintenance run, put in force as far as they count. Made on another catalog they are void: the links are simply looked
@@ -197,13 +202,25 @@ export function hearLineage(draft: Draft, event: Extract<Event, { kind: "mainten
   });
   for (const { link, how, why } of event.unjudged ?? [])
     looks.push({ ...sidesOf(known, link), how, verdict: "failed", counts: false, why, evidence: [] });
-  if (!event.dryRun && moved.size > 0) {
-    put(draft, { kind: "lineage", links: [...moved.values()] });
-    const weighed = weighLinks(draft, [...moved.values()]);
-    settleStandings(draft, { tools: [...[...moved.values()].map((link) => link.from as ToolKey), ...weighed] });
-    if (weighed.length > 0) draft.effects.push({ kind: "announce-tools" });
-  }
-  return { looks, lineage };
+  const remapped = event.dryRun || moved.size === 0 ? NOTHING : putHeard(draft, [...moved.values()]);
+  return { looks, lineage, remapped };
+}
+
+/** Links with what a machine said of them; a mapping that it corrected reaches the skills bound by it, as one of a person does. */
+function putHeard(draft: Draft, links: readonly LineageLink[]): Remapped {
+  const before = draft.known;
+  put(draft, { kind: "lineage", links });
+  const corrected = links.filter((link) => isRemapped(before.lineage.get(link.id), link));
+  const by = new Set(corrected.map(({ confirmed }) => confirmed?.by ?? "unnamed"));
+  const remapped =
+    corrected.length === 0 ? NOTHING : remapSkills(draft, before, corrected, `the manager (${[...by].join(", ")})`);
+  const weighed = weighLinks(draft, links);
+  settleStandings(draft, {
+    tools: [...links.map((link) => link.from as ToolKey), ...weighed],
+    skills: dependants(draft.known, [...remapped.back, ...remapped.marked]),
+  });
+  if (weighed.length > 0) draft.effects.push({ kind: "announce-tools" });
+  return remapped;
 }
 
 function sidesOf(known: Known, id: string): Pick<LineageLook, "link" | "from" | "to"> {

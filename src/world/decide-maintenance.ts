@@ -13,7 +13,7 @@ import type { MaintenanceReport, ProposedEdit } from "../model/maintenance.js";
 import type { EditRecord } from "../model/skill.js";
 import { parseSkill } from "../skills/text.js";
 import { presentDigests } from "./decide-library.js";
-import { hearLineage } from "./decide-lineage.js";
+import { hearLineage, type Heard } from "./decide-lineage.js";
 import { settleStandings } from "./decide-standings.js";
 import { put, type Draft } from "./draft.js";
 import { dependants, heldTools } from "./known.js";
@@ -30,7 +30,7 @@ export function decideMaintenanceProposed(draft: Draft, event: Of<"maintenance-p
   const before = draft.known;
   const moved = event.basis.catalog !== before.catalog.version || event.basis.library !== before.library.revision;
   const heard = hearLineage(draft, event);
-  const sorted = sortOut(draft, event, moved, [...heard.lineage.values()]);
+  const sorted = sortOut(draft, event, moved, heard);
   const { accepted, refused, trial } = withoutStillborn(draft, event, sorted);
   const due = dueSkills(before, event.mode).length;
   const edited: Applied[] = accepted.map((edit) => shown(draft, edit));
@@ -48,6 +48,7 @@ export function decideMaintenanceProposed(draft: Draft, event: Of<"maintenance-p
     refused,
   };
   const input = maintenanceInput({ ...draft.known, lineage: heard.lineage }, event.mode, event.at);
+  const notes = [...(event.notes ?? []), ...notesOnRemapped(heard)];
   const report: MaintenanceReport = {
     format: "maintenance-report/1",
     id: event.id,
@@ -61,12 +62,21 @@ export function decideMaintenanceProposed(draft: Draft, event: Of<"maintenance-p
     safeByUsage: safeByUsage(draft),
     stillInactive: stillResting(draft.known, input, { ...outcomes, dryRun: event.dryRun }),
     ...(heard.looks.length === 0 ? {} : { lineage: [...heard.looks] }),
-    ...(event.notes === undefined || event.notes.length === 0 ? {} : { notes: [...event.notes] }),
+    ...(notes.length === 0 ? {} : { notes }),
     tokens: { ...event.tokens },
     looked: { due, all: before.library.skills.size },
   };
   put(draft, { kind: "report", report });
   draft.answer = { report: report as unknown as JsonValue };
+}
+
+/** What the run did besides its edits. */
+function notesOnRemapped({ remapped: { back, marked } }: Heard): string[] {
+  const why = "the manager corrected the mapping of the takeover that bound it";
+  return [
+    ...back.map((skill) => `${skill} went back to its text before: ${why}. The next run binds it anew.`),
+    ...marked.map((skill) => `${skill} keeps its text and asks for a look: ${why}.`),
+  ];
 }
 
 /** Is it an edit, rather than a look that left everything as it was? */
@@ -106,17 +116,20 @@ interface Sorted {
   readonly refused: Refused[];
 }
 
-function sortOut(draft: Draft, event: Of<"maintenance-proposed">, moved: boolean, links: readonly LineageLink[]): Sorted {
+function sortOut(draft: Draft, event: Of<"maintenance-proposed">, moved: boolean, heard: Heard): Sorted {
   const accepted: ProposedEdit[] = [];
   const proposed: ProposedEdit[] = [];
   const refused: Refused[] = [];
-  const context = gateContext(draft, event, links);
+  const context = gateContext(draft, event, [...heard.lineage.values()]);
+  const remapped = new Set<string>([...heard.remapped.back, ...heard.remapped.marked]);
   // Edits may build on one another: what passed counts as being in the library.
   const skills = new Map(context.skills);
   for (const edit of event.edits) {
     const findings = moved
       ? ["The catalog or the library moved while this was worked out; it is due again."]
-      : [...gateEdit(edit, { ...context, skills }), ...(event.findings?.get(edit.signature) ?? [])];
+      : remapped.has(edit.skill)
+        ? [REMAPPED]
+        : [...gateEdit(edit, { ...context, skills }), ...(event.findings?.get(edit.signature) ?? [])];
     if (findings.length > 0) refused.push({ ...record(edit), findings });
     else if (
       (edit.certain && !undoesRevert(draft.known, edit)) ||
@@ -131,12 +144,16 @@ function sortOut(draft: Draft, event: Of<"maintenance-proposed">, moved: boolean
   return { accepted, proposed, refused };
 }
 
+/** What an edit was worked out on is not the text any more, or waits for a look. */
+const REMAPPED = "The mapping that it was bound by was corrected in this run; it is looked at again in the next.";
+
 const REVERTED = "A person reverted this skill to the text it has, so this waits for a person's word: accept it, or leave it.";
 
 /** A refusal that only says what an edit builds on is not there (yet), rests or waits for a person, is not the edit's own fault. */
 function isFinal(refused: Refused): boolean {
   return !refused.findings.every(
-    (finding) => finding.startsWith(USES_MISSING) || finding.endsWith(TOOL_HELD) || finding.startsWith(STILLBORN),
+    (finding) =>
+      finding.startsWith(USES_MISSING) || finding.endsWith(TOOL_HELD) || finding.startsWith(STILLBORN) || finding === REMAPPED,
   );
 }
 

@@ -2,9 +2,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { House } from "../../src/compose.js";
+import type { SkillName } from "../../src/model/ids.js";
 import type { JsonObject } from "../../src/model/json.js";
+import type { MaintenanceReport } from "../../src/model/maintenance.js";
 import { openDesk } from "../surfaces/cli/stand.js";
-import { closeHouses, list, makeHome, openHouse, person, tool } from "../house.js";
+import { closeHouses, later, list, makeHome, openHouse, person, tool } from "../house.js";
 
 afterEach(closeHouses);
 
@@ -29,9 +31,9 @@ const learnt = (house: House) => house.operations.skill(LEARNT, person);
 const textOf = async (house: House): Promise<string> => (await learnt(house)).files["SKILL.md"] ?? "";
 const standingOf = async (house: House) => (await learnt(house)).standing;
 
-/** A learnt skill whose tool left, bound by a mapping that a person stated and that is wrong. */
+/** A learnt skill whose tool left, bound by a mapping that a person stated and that is wrong, or by one found to `accept` and accepted. */
 async function boundWrongly(
-  options: { mapping?: JsonObject; steward?: JsonObject } = {},
+  options: { mapping?: JsonObject; steward?: JsonObject; accept?: JsonObject } = {},
 ): Promise<{ house: House; home: string }> {
   const home = makeHome(["shop"], options.steward ?? {});
   const house = await openHouse(home);
@@ -44,9 +46,9 @@ async function boundWrongly(
   }));
   await house.operations.importEpisodes({ episodes: runs }, person);
   await run(house);
-  await list(house, "shop", [annul, stays]);
-  await state(house, options.mapping ?? { params: WRONG });
-  expect((await run(house)).applied.map(({ skill }) => skill)).toContain(LEARNT);
+  await list(house, "shop", [options.accept ?? annul, stays]);
+  if (options.accept === undefined) await state(house, options.mapping ?? { params: WRONG });
+  expect((await run(house, options.accept === undefined ? [] : [LEARNT])).applied.map(({ skill }) => skill)).toContain(LEARNT);
   expect((await standingOf(house)).standing).toBe("active");
   return { house, home };
 }
@@ -248,4 +250,109 @@ it("a rejected takeover takes a skill back also where what took over was renamed
   const judged = await house.operations.judgeLineage(link?.id ?? "", "reject", person);
   expect(judged.skills.changed).toEqual([LEARNT]);
   expect(await textOf(house)).toContain("`shop/cancel_order`");
+});
+
+describe("a mapping that the manager corrects where its word counts", () => {
+  const purchase = tool("cancel_purchase", {
+    description: "Cancels an order that was not sent yet.",
+    required: ["order_id"],
+    optional: ["reason", "note"],
+    writes: true,
+  });
+  const found = (house: House) => [...house.steward.world().lineage.values()].find(({ from }) => from === "shop/cancel_order");
+
+  /** A learnt skill whose tool left, bound by a takeover that was only proposed, since a person accepted the edit. */
+  async function boundByAccepting(policy: JsonObject = { lineageByManager: "confirm" }): Promise<House> {
+    const { house } = await boundWrongly({ steward: { policy }, accept: purchase });
+    expect(found(house)).toMatchObject({ level: "proposed", params: { order_id: "order_id", reason: "reason" } });
+    expect(found(house)?.confirmed).toBeUndefined();
+    expect(await textOf(house)).toContain("`shop/cancel_purchase`");
+    return house;
+  }
+
+  /** A run in which the manager confirms the takeover with these parameters. */
+  async function hear(house: House, params: JsonObject | undefined, more: JsonObject = {}): Promise<MaintenanceReport> {
+    const { catalog, library } = house.steward.world();
+    const at = later();
+    const opinion = { how: "manager", verdict: "confirm", by: "scripted", at, basis: "b", why: "Alike.", evidence: [] };
+    const answer = await house.steward.post({
+      kind: "maintenance-proposed",
+      at,
+      id: `mt_heard_${library.revision}`,
+      mode: "incremental",
+      dryRun: false,
+      basis: { catalog: catalog.version, library: library.revision },
+      edits: [],
+      accept: [],
+      lineage: [{ link: found(house)?.id ?? "", opinion, ...(params === undefined ? {} : { params }) }],
+      tokens: { used: 0, rebuildEstimate: 0 },
+      ...more,
+    } as never);
+    return answer["report"] as unknown as MaintenanceReport;
+  }
+
+  const MEANT = { order_id: "order_id", reason: "note" };
+
+  it("takes the skills back that were bound by it, says so in the report, and the next run binds them anew", async () => {
+    const house = await boundByAccepting();
+    const report = await hear(house, MEANT);
+    expect(found(house)).toMatchObject({ params: MEANT, confirmed: { how: "manager" } });
+    expect(report.notes?.join()).toContain(`${LEARNT} went back to its text before`);
+    expect(report.library).toBe(house.steward.world().library.revision);
+    expect(report.stillInactive.map(({ skill }) => skill)).toContain(LEARNT);
+    expect((await standingOf(house)).standing).toBe("inactive");
+    expect((await run(house)).applied.map(({ skill }) => skill)).toContain(LEARNT);
+    expect(await textOf(house)).toMatch(/`shop\/cancel_purchase` with .*note from reason/);
+    expect((await standingOf(house)).standing).toBe("active");
+    expect((await run(house)).applied).toEqual([]);
+    const causes = (await house.operations.skillHistory(LEARNT)).map(({ edit }) => edit?.cause ?? "");
+    expect(
+      causes.filter((cause) => cause.includes("the manager (scripted) corrected what shop/cancel_order maps to")),
+    ).toHaveLength(1);
+  });
+
+  it("refuses what the same run worked out on the text that it takes back, and does not remember that", async () => {
+    const house = await boundByAccepting();
+    const { files, revision } = await learnt(house);
+    const text = (files["SKILL.md"] ?? "").replace("description: ", "description: Now: ");
+    const edit = {
+      kind: "modify",
+      skill: LEARNT,
+      cause: "c",
+      signature: "s1",
+      by: "llm",
+      files: { "SKILL.md": text },
+      contract: house.steward.world().library.skills.get(LEARNT as SkillName)?.contract,
+      evidence: [],
+      certain: true,
+    };
+    const report = await hear(house, MEANT, { edits: [edit] as never });
+    expect(report.applied).toEqual([]);
+    expect(report.refused).toMatchObject([{ skill: LEARNT, findings: [expect.stringContaining("corrected in this run")] }]);
+    expect([...house.steward.world().rejected.keys()]).not.toContain("s1");
+    expect(await textOf(house)).toContain("`shop/cancel_order`");
+    expect(revision).toBeLessThan(house.steward.world().library.revision);
+  });
+
+  it("leaves a pinned one as it is and asks for a look", async () => {
+    const house = await boundByAccepting();
+    await house.operations.pinSkill(LEARNT, true, person);
+    const text = await textOf(house);
+    expect((await hear(house, MEANT)).notes?.join()).toContain(`${LEARNT} keeps its text and asks for a look`);
+    expect(await textOf(house)).toBe(text);
+    expect(await standingOf(house)).toMatchObject({ standing: "active", needsReview: true });
+  });
+
+  it.each([
+    ["is only advice", MEANT, { lineageByManager: "advice" }, {}],
+    ["corrects nothing", undefined, undefined, {}],
+    ["is heard by a dry run", MEANT, undefined, { dryRun: true }],
+  ])("changes no skill where it %s", async (_how, params, policy, more) => {
+    const house = await boundByAccepting(policy);
+    const text = await textOf(house);
+    const before = house.steward.world().library.revision;
+    expect((await hear(house, params, more)).notes).toBeUndefined();
+    expect([await textOf(house), house.steward.world().library.revision]).toEqual([text, before]);
+    expect((await standingOf(house)).standing).toBe("active");
+  });
 });
