@@ -23,23 +23,39 @@ const SIZE_LIMIT = 500_000;
 /** Of a tool whose schemas take more work than any real ones do. */
 const TOO_INVOLVED = "tool-too-involved";
 
+/** What a listing comes to. */
+export interface ReadListing {
+  readonly tools: Tool[];
+  readonly problems: Problem[];
+}
+
 /**
  * Reads a complete listing. Problems are about members that were refused (`tool-…`) or repaired (`schema-…`, `text-…`); the order
  * of tools is that of the listing. `known` may give the tools of the present catalog: one whose document did not move is handed
  * back as it is, without being read again.
  */
-export function readListing(
+export function readListing(label: UpstreamLabel, raw: readonly unknown[], known?: ReadonlyMap<ToolKey, Tool>): ReadListing {
+  const reading = readMembers(label, raw, known);
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same, a member at a time: whoever serves others may do so between them. Returns what `readListing` does. */
+export function* readMembers(
   label: UpstreamLabel,
   raw: readonly unknown[],
   known?: ReadonlyMap<ToolKey, Tool>,
-): { tools: Tool[]; problems: Problem[] } {
+): Generator<undefined, ReadListing> {
   const tools = new Map<ToolKey, Tool>();
   const problems: Problem[] = [];
-  raw.forEach((member, index) => {
+  for (const [index, member] of raw.entries()) {
+    if (index > 0) yield undefined;
     const refusal = refuse(label, member, index);
     if (refusal !== undefined) {
       problems.push(refusal);
-      return;
+      continue;
     }
     const listed = member as ListedTool;
     const key = toolKey(label, listed.name);
@@ -49,14 +65,14 @@ export function readListing(
         where: key,
         text: `The listing has ${key} more than once; the first is kept, member ${index + 1} is left out.`,
       });
-      return;
+      continue;
     }
     const before = known?.get(key);
     const tool = before !== undefined && before.digests.document === documentDigest(listed) ? before : toTool(label, listed);
     const tooInvolved = tool.problems.find((problem) => problem.code === TOO_INVOLVED);
     if (tooInvolved === undefined) tools.set(key, tool);
     problems.push(...(tooInvolved === undefined ? tool.problems : [tooInvolved]));
-  });
+  }
   return { tools: [...tools.values()], problems };
 }
 

@@ -211,6 +211,8 @@ export const UPSTREAM_LIMITS = Object.freeze({
   listPages: 1_000,
   listTools: 20_000,
   listMs: 5 * minutes,
+  /** Reading a listing holds others up for no longer at once, but for the one tool that it is at. */
+  readTurnMs: 20,
   /** Skills that are taken in from one upstream, and the bytes of their files together. */
   skills: 1_000,
   skillBytes: 64 * 1024 * 1024,

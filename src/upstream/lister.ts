@@ -5,9 +5,10 @@
  * Speaks: listings of the catalog's reader.
  * Never: sessions' lives; a failed listing says so and changes nothing.
  */
+import { setImmediate } from "node:timers/promises";
 import { headerMarks } from "../catalog/header-marks.js";
 import type { HeaderMark } from "../catalog/header-marks.js";
-import { readListing } from "../catalog/intake.js";
+import { readMembers } from "../catalog/intake.js";
 import type { Event } from "../model/event.js";
 import type { Instant, ToolKey, UpstreamLabel } from "../model/ids.js";
 import { UPSTREAM_LIMITS } from "../model/policy.js";
@@ -89,7 +90,9 @@ export function createLister(options: ListerOptions): Lister {
   }
 
   async function take(session: Session, raw: readonly unknown[], cause: RefreshCause): Promise<boolean> {
-    const read = readListing(options.label, raw, listed ? tools : options.known());
+    const read = await inTurns(readMembers(options.label, raw, listed ? tools : options.known()), options.elapsedMs);
+    // It was taken out meanwhile: its tools must not come back.
+    if (stopped) return false;
     const fit = session.greeting.era === "modern" && session.transport === "http" ? withUsableHeaders(read.tools) : undefined;
     const offered = fit?.tools ?? read.tools;
     const news = !listed || offered.length !== tools.size || offered.some((tool) => tools.get(tool.key) !== tool);
@@ -126,6 +129,18 @@ export function createLister(options: ListerOptions): Lister {
       refresher.stop();
     },
   };
+}
+
+/** Does work whose pieces another may be served between, and lets others in each time it held them up for a while. */
+async function inTurns<T>(work: Generator<undefined, T>, elapsedMs: () => number): Promise<T> {
+  let sinceMs = elapsedMs();
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    if (elapsedMs() - sinceMs < UPSTREAM_LIMITS.readTurnMs) continue;
+    await setImmediate();
+    sinceMs = elapsedMs();
+  }
 }
 
 /** Tools whose marked arguments can travel as headers; the others cannot be called over this transport. */
