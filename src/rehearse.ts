@@ -95,8 +95,13 @@ function unasked(left: number): Problem[] {
 /** The typed difference and the lineage between two sides, each a version of the home or a catalog file. */
 export async function compareSides(around: RehearsalSurroundings, home: string, flags: CompareFlags): Promise<Comparison> {
   const needsHome = [flags.from, flags.to].some((ref) => ref === undefined || isVersion(ref));
-  const opened = needsHome ? await openHome(around, home) : await openHome(around, home).catch(() => undefined);
   const problems: Problem[] = [];
+  const opened = await openHome(around, home).catch((error: unknown) => {
+    if (needsHome) throw error;
+    // Two files need no home: only one that was named, or that is there, was to tell of its skills.
+    if (flags.home !== undefined || isHome(home)) problems.push(unread(home, error));
+    return undefined;
+  });
   const side = async (ref: string | undefined): Promise<Catalog> => {
     if (opened !== undefined && (ref === undefined || isVersion(ref)))
       return await versionOf(opened, ref === undefined ? undefined : Number(ref));
@@ -114,6 +119,11 @@ export async function compareSides(around: RehearsalSurroundings, home: string, 
     ...compareCatalogs(from, to, { ...(stored === undefined ? {} : { links: [...stored.values()] }), world: opened?.world }),
     problems,
   };
+}
+
+function unread(home: string, error: unknown): Problem {
+  const why = error instanceof Error ? error.message : String(error);
+  return { code: "home-unread", where: home, text: `The home is left out, and with it what its skills would say: ${why}` };
 }
 
 /** The present of a home that was never started has no number. */
@@ -140,9 +150,12 @@ interface OpenedHome {
   readonly questions: Played["questions"];
 }
 
+function isHome(home: string): boolean {
+  return existsSync(join(home, "config")) || existsSync(join(home, "catalog"));
+}
+
 async function openHome(around: RehearsalSurroundings, home: string): Promise<OpenedHome> {
-  if (!existsSync(join(home, "config")) && !existsSync(join(home, "catalog")))
-    throw new CliFault(`There is no home at ${home}: \`steward init --home ${home}\` prepares one.`, EXIT.usage);
+  if (!isHome(home)) throw new CliFault(`There is no home at ${home}: \`steward init --home ${home}\` prepares one.`, EXIT.usage);
   const log = around.log;
   const peek = await peekHome({ home, log });
   const config = await readConfig(home, { env: around.env, main: around.main });

@@ -92,6 +92,8 @@ export interface SearchAnswer {
     readonly present: boolean;
   }[];
   readonly unmatched: readonly string[];
+  /** What was answered otherwise than it was asked for, as in a view. */
+  readonly notices?: readonly { readonly code: string; readonly text: string }[];
 }
 export interface VersionSummary {
   readonly version: number;

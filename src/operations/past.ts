@@ -90,7 +90,8 @@ export async function searchCatalog(
     const label = world.catalog.tools.get(key)?.label;
     return label !== undefined && (caller.upstreams?.has(label) ?? true) && isOffered(world.presence.get(label));
   };
-  const found = searchTools(world.toolIndex, query, { limit: Math.min(options.limit ?? SEARCH_LIMIT, SEARCH_LIMIT), offered });
+  const asked = options.limit ?? SEARCH_LIMIT;
+  const found = searchTools(world.toolIndex, query, { limit: Math.min(asked, SEARCH_LIMIT), offered });
   return {
     version: world.catalog.version,
     tools: found.hits.flatMap(({ key, score, reason }) => {
@@ -100,5 +101,6 @@ export async function searchCatalog(
         : [{ tool: key, signature: compactSignature(tool), score, reason, present: present.has(key) }];
     }),
     unmatched: [...found.unmatched],
+    ...(asked > SEARCH_LIMIT ? { notices: [{ code: "limit-cut", text: `limit ${asked} was cut to ${SEARCH_LIMIT}.` }] } : {}),
   };
 }

@@ -1,6 +1,7 @@
 /** catalog and graph verbs: versions, drift, lineage, approvals. */
 import type { Command } from "commander";
 import type { JsonObject } from "../../model/json.js";
+import { didYouMean } from "../../retrieve/near-names.js";
 import { addApprove } from "./approve.js";
 import { addLineage, levelOf } from "./lineage.js";
 import { CliFault, EXIT, type Comparison } from "./access.js";
@@ -67,12 +68,17 @@ export function addCatalogVerbs(verbs: Verbs): void {
     .option("--at <version>", "as it was at a catalog version", toCount)
     .action((tool: string | undefined, options: { at?: number }) =>
       verbs.withAccess({ upstreams: false }, async (access) => {
-        if (tool !== undefined && options.at === undefined)
-          return describe(print, await access.ask("POST", "/v1/describe_tools", { tools: [tool] }));
+        const isWhole = tool !== undefined && options.at === undefined;
+        const describeOne = async (key: string): Promise<number> =>
+          describe(print, await access.ask("POST", "/v1/describe_tools", { tools: [key] }));
+        // A key names one tool by itself; any other name is looked up among all.
+        if (isWhole && tool.includes("/")) return await describeOne(tool);
         const answer = objectOf(await access.ask("GET", `/v1/catalog${options.at === undefined ? "" : `?at=${options.at}`}`));
-        const tools = listOf(answer["tools"]).filter((row) => tool === undefined || row["tool"] === tool || row["name"] === tool);
-        if (tool !== undefined && tools.length === 0)
-          throw new CliFault(`${tool} is not in catalog version ${textOf(answer["version"])}.`, EXIT.usage);
+        const key = tool === undefined ? undefined : keyNamed(tool, listOf(answer["tools"]));
+        // What is not there is told with what became of it.
+        if (isWhole) return await describeOne(key ?? tool);
+        const tools = listOf(answer["tools"]).filter((row) => tool === undefined || row["tool"] === key);
+        if (tool !== undefined && key === undefined) throw notInVersion(tool, answer);
         if (verbs.json()) return print.json(tool === undefined ? answer : (tools[0] ?? null));
         print.line(
           { text: `catalog version ${textOf(answer["version"])}`, colour: "bold" },
@@ -143,6 +149,21 @@ export function addCatalogVerbs(verbs: Verbs): void {
         else print.json(await access.ask("GET", "/v1/graph"));
       }),
     );
+}
+
+/** The key of the tool that is called so: by its key, its exposed name, or its bare name where no other has it. */
+function keyNamed(asked: string, rows: readonly JsonObject[]): string | undefined {
+  const exact = rows.find((row) => row["tool"] === asked || row["name"] === asked);
+  if (exact !== undefined) return textOf(exact["tool"]);
+  const keys = rows.map((row) => textOf(row["tool"])).filter((key) => key.slice(key.indexOf("/") + 1) === asked);
+  if (keys.length > 1)
+    throw new CliFault(`Several tools are called ${asked}: ${keys.join(", ")}. Name one by its key.`, EXIT.usage);
+  return keys[0];
+}
+
+function notInVersion(asked: string, answer: JsonObject): CliFault {
+  const keys = listOf(answer["tools"]).map((row) => textOf(row["tool"]));
+  return new CliFault(`${asked} is not in catalog version ${textOf(answer["version"])}.${didYouMean(asked, keys)}`, EXIT.usage);
 }
 
 function addPin(catalog: Command, verbs: Verbs): void {

@@ -105,6 +105,7 @@ async function searchAt(verbs: Verbs, query: string, at: number, limit: number |
       });
     if (listOf(answer["tools"]).length === 0) print.line("Nothing fits well enough.");
     tellUnmatched(print, answer);
+    for (const notice of listOf(answer["notices"])) print.note({ text: textOf(notice["text"]), colour: "yellow" });
   });
 }
 

@@ -70,6 +70,7 @@ export const searched = z.object({
     z.object({ tool: z.string(), signature: z.string(), score: z.number(), reason: z.string(), present: z.boolean() }),
   ),
   unmatched: z.array(z.string()),
+  notices: z.array(z.object({ code: z.string(), text: z.string() })).optional(),
 });
 
 export const catalog = z.object({

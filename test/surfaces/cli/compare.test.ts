@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { VERDICTS } from "../../../src/model/drift.js";
 import type { JsonObject } from "../../../src/model/json.js";
@@ -52,6 +53,19 @@ describe("drift between two catalog files", () => {
     expect(groups.length).toBeGreaterThan(1);
     const counts = groups.map((verdict) => `${verdicts.filter((one) => one === verdict).length} ${verdict}`);
     expect(lines[0]).toMatch(new RegExp(` · ${counts.join(", ")}$`));
+  });
+
+  it("says on stderr, in one line, which home it leaves out because it cannot be read, and answers without its skills", async () => {
+    const broken = `${desk.folder}/broken`;
+    mkdirSync(`${broken}/config`, { recursive: true });
+    writeFileSync(`${broken}/config/steward.json`, "{ torn");
+    for (const home of [broken, `${desk.folder}/nowhere`])
+      for (const verb of ["drift", "lineage"]) {
+        const said = await desk.run("catalog", verb, first, second, "--home", home);
+        expect([said.code === 10 || said.code === 0, said.out === ""]).toEqual([true, false]);
+        expect(said.err.trim().split("\n")).toEqual([expect.stringMatching(`^${home}: The home is left out, and with it what`)]);
+      }
+    expect((await desk.run("catalog", "drift", first, second)).err).not.toContain("left out");
   });
 
   const unsafe = (tool: JsonObject): JsonObject =>

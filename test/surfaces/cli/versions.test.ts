@@ -178,3 +178,50 @@ describe("a catalog version with a definition that is not there", { timeout: 60_
     for (const [door, said] of await each(READING, home, 2)) expect([door, ANSWERED.includes(said.code)]).toEqual([door, true]);
   });
 });
+
+describe("one tool of the catalog, asked for by name", { timeout: 60_000 }, () => {
+  it("is shown by its key, its exposed name, or its bare name where no other tool has it, now and as of a version", async () => {
+    const home = makeHome(["shop", "depot"]);
+    const house = await openHouse(home);
+    await list(house, "shop", [FIND, CANCEL]);
+    await list(house, "depot", [FIND]);
+    await house.stop();
+    const show = (...argv: string[]): Promise<Said> => desk.run("catalog", "show", ...argv, "--home", home);
+    for (const name of ["shop/cancel_order", "shop__cancel_order", "cancel_order"]) {
+      const [now, then] = [await show(name), await show(name, "--at", "2", "--json")];
+      expect([name, now.code, JSON.parse(now.out).tools[0]?.tool]).toEqual([name, EXIT.fine, "shop/cancel_order"]);
+      expect([name, then.code, JSON.parse(then.out).tool]).toEqual([name, EXIT.fine, "shop/cancel_order"]);
+    }
+    for (const at of [[], ["--at", "2"]]) {
+      const several = await show("find_order", ...at);
+      expect([several.code, several.out]).toEqual([EXIT.usage, ""]);
+      expect(several.err).toContain(
+        "Several tools are called find_order: depot/find_order, shop/find_order. Name one by its key.",
+      );
+      const slip = await show("cancel_ordre", ...at);
+      expect([slip.code, slip.err]).toEqual([EXIT.usage, expect.stringMatching(/Did you mean shop\/cancel_order/)]);
+    }
+    // In version 1 only one of them had the name.
+    expect(JSON.parse((await show("find_order", "--at", "1", "--json")).out).tool).toBe("shop/find_order");
+  });
+});
+
+describe("a search as of a version", { timeout: 60_000 }, () => {
+  it("says where it gives fewer tools than were asked for, and nothing where it gives as many", async () => {
+    const home = makeHome(["shop"]);
+    const house = await openHouse(home);
+    await list(
+      house,
+      "shop",
+      Array.from({ length: 15 }, (_one, n) => ({ ...FIND, name: `find_order_${n}` })),
+    );
+    await house.stop();
+    const search = (limit: string): Promise<Said> =>
+      desk.run("retrieve", "find an order", "--at", "1", "--limit", limit, "--home", home);
+    const [many, ten] = [await search("12"), await search("10")];
+    expect([many.code, many.err]).toEqual([EXIT.fine, expect.stringContaining("limit 12 was cut to 10.")]);
+    expect([ten.code, ten.err]).toEqual([EXIT.fine, ""]);
+    const answer = JSON.parse((await desk.run("retrieve", "order", "--at", "1", "--limit", "12", "--json", "--home", home)).out);
+    expect(answer).toMatchObject({ notices: [{ code: "limit-cut" }] });
+  });
+});
