@@ -120,11 +120,11 @@ class Search {
       case "array":
         return this.#array(schema, depth);
       case "string":
-        return this.#text();
+        return this.#text(schema["minLength"], schema["maxLength"]);
       case "integer":
-        return Math.trunc(this.#pick(this.#pool.numbers) ?? 0);
+        return Math.trunc(this.#within(this.#pool.numbers, schema["minimum"], schema["maximum"]) ?? 0);
       case "number":
-        return this.#pick(this.#pool.numbers) ?? 0;
+        return this.#within(this.#pool.numbers, schema["minimum"], schema["maximum"]) ?? 0;
       case "boolean":
         return this.#chance(0.5);
       case "null":
@@ -150,14 +150,22 @@ class Search {
 
   #array(schema: JsonObject, depth: number): JsonValue[] {
     const heads = Array.isArray(schema["prefixItems"]) ? schema["prefixItems"] : [];
-    const length = Math.min(this.#pick(this.#pool.lengths) ?? 1, 8);
+    const length = Math.min(this.#within(this.#pool.lengths, schema["minItems"], schema["maxItems"]) ?? 1, 8);
     return Array.from({ length }, (_, index) => this.value(heads[index] ?? schema["items"] ?? true, depth - 1));
   }
 
-  #text(): string {
-    const listed = this.#pick(this.#pool.scalars);
-    if (typeof listed === "string" && this.#chance(0.5)) return listed;
-    return "a".repeat(this.#pick(this.#pool.lengths) ?? 1);
+  #text(shortest?: JsonValue, longest?: JsonValue): string {
+    const texts = this.#pool.scalars.filter((value) => typeof value === "string");
+    const length = this.#within(this.#pool.lengths, shortest, longest) ?? 1;
+    const listed = this.#pick(texts.filter((text) => text.length === length)) ?? this.#pick(texts);
+    return listed !== undefined && this.#chance(0.5) ? listed : "a".repeat(length);
+  }
+
+  /** One that keeps the bounds, mostly: a large value is hardly ever whole where each part may be out of its own. */
+  #within(values: readonly number[], least: JsonValue | undefined, most: JsonValue | undefined): number | undefined {
+    const [low, high] = [typeof least === "number" ? least : -Infinity, typeof most === "number" ? most : Infinity];
+    const fitting = values.filter((value) => value >= low && value <= high);
+    return this.#pick(fitting.length > 0 && this.#chance(0.9) ? fitting : values);
   }
 
   #anything(depth: number): JsonValue {
