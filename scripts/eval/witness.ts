@@ -142,9 +142,11 @@ class Search {
       if (this.#chance(!required.has(name) ? 0.5 : this.#undeclared ? 0.97 : 1)) out[name] = this.value(member, depth - 1);
     for (const name of required) if (typeof name === "string" && !(name in out)) out[name] = this.#anything(depth - 1);
     const extra = schema["additionalProperties"];
-    if (extra === false || (extra === undefined && !this.#undeclared) || this.#chance(0.5)) return out;
-    const name = this.#pick(this.#pool.names) ?? "zz";
-    if (!(name in properties)) out[name] = extra === undefined ? this.#anything(depth - 1) : this.value(extra, depth - 1);
+    if (extra === false || (extra === undefined && !this.#undeclared)) return out;
+    while (this.#chance(0.5)) {
+      const name = this.#pick(this.#pool.names) ?? "zz";
+      if (!(name in properties)) out[name] = extra === undefined ? this.#anything(depth - 1) : this.value(extra, depth - 1);
+    }
     return out;
   }
 

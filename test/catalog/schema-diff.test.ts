@@ -352,6 +352,22 @@ describe("rules for results", () => {
     ],
     ["X2: a condition that is not reasoned about", object({}), object({}, { not: { required: ["a"] } }), ["X2 undecided -"]],
     [
+      "O5: a form that wins what another form had",
+      object({ a: { anyOf: [object({ id: number }, closed), { type: "object", additionalProperties: string }] } }),
+      object({
+        a: { anyOf: [object({ id: { type: ["number", "string"] } }, closed), { type: "object", additionalProperties: string }] },
+      }),
+      ["O5 compatible a.id"],
+    ],
+    [
+      "O5: a form that wins more than another form had",
+      object({ a: { anyOf: [object({ id: number }, closed), { type: "object", additionalProperties: string }] } }),
+      object({
+        a: { anyOf: [object({ id: { type: ["number", "boolean"] } }, closed), { type: "object", additionalProperties: string }] },
+      }),
+      ["O5 breaking a.id"],
+    ],
+    [
       "a renamed field is one that left and one that came",
       object({ "orderId!": string }),
       object({ "order_id!": string }),

@@ -87,6 +87,29 @@ export function nodeOf(branch: Branch): Node {
   return node;
 }
 
+/** Members that have more forms than this are not taken apart. */
+const PARTS_MOST = 8;
+
+const takenApart = new WeakMap<Branch, readonly (readonly Branch[])[]>();
+
+/** An object by the forms of one of its members: for each member that has several, branches that together accept what the object does. */
+export function partsOf(branch: Branch): readonly (readonly Branch[])[] {
+  const known = takenApart.get(branch);
+  if (known !== undefined) return known;
+  const all = [...(branch.properties ?? [])].flatMap(([name, slot]) => {
+    const { branches, oneOf } = slot.force();
+    if (oneOf || branches.length < 2 || branches.length > PARTS_MOST) return [];
+    return [branches.map((form) => withMember(branch, name, form))];
+  });
+  takenApart.set(branch, all);
+  return all;
+}
+
+function withMember(branch: Branch, name: string, form: Branch): Branch {
+  const node = nodeOf(form);
+  return { ...branch, properties: new Map([...(branch.properties ?? []), [name, { id: 0, force: () => node }]]) };
+}
+
 export function presentIn(node: Node, kind: Kind): boolean {
   return node.branches.some((branch) => isOfKind(branch, kind));
 }

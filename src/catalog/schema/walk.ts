@@ -16,7 +16,7 @@ import { isAny, isImplied, isPlain, kindOf, KINDS } from "./node.js";
 import type { Branch, Kind, Node, Slot } from "./node.js";
 import { narrows, type Cover, type Difference, type Observation } from "./observation.js";
 import { pairUp } from "./pairing.js";
-import { fragment, branchFragment, isOfKind, nodeOf, presentIn, type At, type Loose, type Walk } from "./step.js";
+import { fragment, branchFragment, isOfKind, nodeOf, partsOf, presentIn, type At, type Loose, type Walk } from "./step.js";
 
 /** Pairs of places looked at before a pair that was seen is passed over: keeps schemas that multiply finite. */
 const VISIT_LIMIT = 5_000;
@@ -327,19 +327,42 @@ function cover(walk: Walk, at: At, xs: readonly Branch[], ys: readonly Branch[],
   };
 }
 
-/** The cover of the branch that is covered worst, each by the branch of the node that covers it best. */
+/** The cover of the branch that is covered worst. */
 function within(walk: Walk, node: Node, branches: readonly Branch[], loose: Loose): Cover {
   let worst: Cover = branches.length === 0 ? "no" : "fully";
   for (const x of branches) {
-    let best: Cover = "no";
-    for (const y of node.branches) {
-      if (y.kind !== x.kind) continue;
-      best = better(best, walk.equal.branches(x, y) ? "fully" : walk.covers(nodeOf(y), nodeOf(x), loose));
-      if (best === "fully") break;
-    }
-    if (better(worst, best) === worst) worst = best;
+    const whole = withinOne(walk, node, x, loose);
+    const cover = whole === "no" ? withinInParts(walk, node, x, loose) : whole;
+    if (better(worst, cover) === worst) worst = cover;
   }
   return worst;
+}
+
+/** By the branch of the node that covers it best. */
+function withinOne(walk: Walk, node: Node, x: Branch, loose: Loose): Cover {
+  let best: Cover = "no";
+  for (const y of node.branches) {
+    if (y.kind !== x.kind) continue;
+    best = better(best, walk.equal.branches(x, y) ? "fully" : walk.covers(nodeOf(y), nodeOf(x), loose));
+    if (best === "fully") break;
+  }
+  return best;
+}
+
+/** One branch may take an object where a member is a number, and another one where it is a text. Looked for at one member at a time. */
+function withinInParts(walk: Walk, node: Node, x: Branch, loose: Loose): Cover {
+  if (node.branches.length < 2) return "no";
+  for (const parts of partsOf(x)) {
+    walk.spend(parts.length);
+    let worst: Cover = "fully";
+    for (const part of parts) {
+      const cover = withinOne(walk, node, part, loose);
+      if (better(worst, cover) === worst) worst = cover;
+      if (worst === "no") break;
+    }
+    if (worst !== "no") return worst;
+  }
+  return "no";
 }
 
 function better(a: Cover, b: Cover): Cover {
