@@ -13,3 +13,11 @@ export const CANCEL_IT = {
     ].join("\n"),
   },
 };
+
+/** Two verified runs that teach how an order is cancelled. */
+export const CANCEL_RUNS = [1, 2].map((n) => ({
+  source: `run ${n}`,
+  task: `Please stop the frobnication of parcel ${n}`,
+  calls: [{ name: "shop/cancel_order", args: { order_id: `ORDER-${n}00`, reason: "late" }, result: { ok: true } }],
+  outcome: { outcome: "success", trust: "state" } as const,
+}));

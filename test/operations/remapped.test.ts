@@ -7,6 +7,7 @@ import type { JsonObject } from "../../src/model/json.js";
 import type { MaintenanceReport } from "../../src/model/maintenance.js";
 import { openDesk } from "../surfaces/cli/stand.js";
 import { closeHouses, later, list, makeHome, openHouse, person, tool } from "../house.js";
+import { CANCEL_RUNS } from "./cancel-it.js";
 
 afterEach(closeHouses);
 
@@ -38,13 +39,7 @@ async function boundWrongly(
   const home = makeHome(["shop"], options.steward ?? {});
   const house = await openHouse(home);
   await list(house, "shop", [cancel, stays]);
-  const runs = [1, 2].map((n) => ({
-    source: `run ${n}`,
-    task: `Please stop the frobnication of parcel ${n}`,
-    calls: [{ name: "shop/cancel_order", args: { order_id: `ORDER-${n}00`, reason: "late" }, result: { ok: true } }],
-    outcome: { outcome: "success", trust: "state" } as const,
-  }));
-  await house.operations.importEpisodes({ episodes: runs }, person);
+  await house.operations.importEpisodes({ episodes: CANCEL_RUNS }, person);
   await run(house);
   await list(house, "shop", [options.accept ?? annul, stays]);
   if (options.accept === undefined) await state(house, options.mapping ?? { params: WRONG });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { House } from "../../src/compose.js";
 import type { JsonObject } from "../../src/model/json.js";
 import { closeHouses, list, makeHome, openHouse, person, tool } from "../house.js";
-import { CANCEL_IT } from "./cancel-it.js";
+import { CANCEL_RUNS, CANCEL_IT } from "./cancel-it.js";
 
 afterEach(closeHouses);
 
@@ -107,13 +107,7 @@ describe("a takeover that a person states", () => {
   it("is followed by maintenance and by what episodes taught of the old tool, and no longer once it is taken back", async () => {
     const house = await openHouse(makeHome(["shop"]));
     await list(house, "shop", [cancel, stays]);
-    const runs = [1, 2].map((n) => ({
-      source: `run ${n}`,
-      task: `Please stop the frobnication of parcel ${n}`,
-      calls: [{ name: "shop/cancel_order", args: { order_id: `ORDER-${n}00`, reason: "late" }, result: { ok: true } }],
-      outcome: { outcome: "success", trust: "state" } as const,
-    }));
-    await house.operations.importEpisodes({ episodes: runs }, person);
+    await house.operations.importEpisodes({ episodes: CANCEL_RUNS }, person);
     const run = () => house.operations.maintain({ mode: "incremental", dryRun: false }, person);
     await run();
     const learnt = "atomic-cancel-order";

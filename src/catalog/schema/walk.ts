@@ -327,13 +327,21 @@ function cover(walk: Walk, at: At, xs: readonly Branch[], ys: readonly Branch[],
   };
 }
 
-/** The cover of the branch that is covered worst. */
+/** The cover of the branch that is covered worst, as a whole or in parts. */
 function within(walk: Walk, node: Node, branches: readonly Branch[], loose: Loose): Cover {
-  let worst: Cover = branches.length === 0 ? "no" : "fully";
-  for (const x of branches) {
+  return worstCover(branches, (x) => {
     const whole = withinOne(walk, node, x, loose);
-    const cover = whole === "no" ? withinInParts(walk, node, x, loose) : whole;
+    return whole === "no" ? withinInParts(walk, node, x, loose) : whole;
+  });
+}
+
+/** Nothing is covered by nothing; one that is not covered ends it. */
+function worstCover(branches: readonly Branch[], coverOfOne: (branch: Branch) => Cover): Cover {
+  let worst: Cover = branches.length === 0 ? "no" : "fully";
+  for (const branch of branches) {
+    const cover = coverOfOne(branch);
     if (better(worst, cover) === worst) worst = cover;
+    if (worst === "no") break;
   }
   return worst;
 }
@@ -354,12 +362,7 @@ function withinInParts(walk: Walk, node: Node, x: Branch, loose: Loose): Cover {
   if (node.branches.length < 2) return "no";
   for (const parts of partsOf(x)) {
     walk.spend(parts.length);
-    let worst: Cover = "fully";
-    for (const part of parts) {
-      const cover = withinOne(walk, node, part, loose);
-      if (better(worst, cover) === worst) worst = cover;
-      if (worst === "no") break;
-    }
+    const worst = worstCover(parts, (part) => withinOne(walk, node, part, loose));
     if (worst !== "no") return worst;
   }
   return "no";
